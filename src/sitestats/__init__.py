@@ -46,10 +46,15 @@ if TYPE_CHECKING:
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
-    from ._results.collected_outcomes import AsyncOutcomes, Outcomes
     from ._results.entries import Entries, EventCount, ListEntry, PageEntry
     from ._results.histogram import HistogramEntry
-    from ._results.outcomes import Failed, Outcome, Succeeded
+    from ._results.outcomes import (
+        AsyncOutcomes,
+        Failed,
+        Outcome,
+        Outcomes,
+        Succeeded,
+    )
     from ._results.setup_report import SetupReport, SetupRow
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
@@ -134,10 +139,15 @@ _NAMES: Final = {
     "_common.settings": ("RetryPolicy",),
     "_query.builder": ("StatsQuery",),
     "_query.rules": ("Filters", "Interval"),
-    "_results.collected_outcomes": ("AsyncOutcomes", "Outcomes"),
     "_results.entries": ("Entries", "EventCount", "ListEntry", "PageEntry"),
     "_results.histogram": ("HistogramEntry",),
-    "_results.outcomes": ("Failed", "Outcome", "Succeeded"),
+    "_results.outcomes": (
+        "AsyncOutcomes",
+        "Failed",
+        "Outcome",
+        "Outcomes",
+        "Succeeded",
+    ),
     "_results.setup_report": ("SetupReport", "SetupRow"),
     "_results.stats": ("Stats",),
     "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),

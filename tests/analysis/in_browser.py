@@ -15,7 +15,7 @@ import pytest
 
 from attacks import ATTACKS
 from chromium import FLAGS, find_chromium
-from html_pages import Page, assert_harmless, pages_of
+from displayed import Page, assert_harmless, pages_of
 from sample_tables import sample_tables
 from sitestats import Entries, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats import Entries, MissingExtraError, PageEntry, StatsQuery
+from sitestats import (
+    ConfigurationError,
+    Entries,
+    MissingExtraError,
+    PageEntry,
+    StatsQuery,
+)
+from sitestats._results.display import Table
 from sitestats._results.histogram import HourEntry
 from sitestats._results.tables import Column, Kind
 from sitestats.analysis import _excel
@@ -46,7 +53,7 @@ def rows_of(sheet: Any) -> list[tuple[Any, ...]]:
 def written(columns: list[Column]) -> Any:
     """The only sheet of these columns."""
     file = io.BytesIO()
-    write_workbook(file, [("rows", columns)])
+    write_workbook(file, [Table("rows", columns)])
     return read(file)["rows"]
 
 
@@ -61,10 +68,10 @@ def test_every_result_has_a_sheet_for_each_list(tmp_path: Path) -> None:
         websites = client.websites.list()
     lists = ["histogram", "pages", "referrers"]
     for result, sheets in (
-        (stats, ["totals", *lists, "events"]),
-        (outcomes, ["totals", *lists, "events"]),
-        (comparison, ["totals", "pages", "referrers"]),
-        (outcomes.compare_to(outcomes), ["totals", "pages", "referrers"]),
+        (stats, ["totals", *lists, "events", "queries"]),
+        (outcomes, ["totals", *lists, "events", "queries"]),
+        (comparison, ["totals", *lists, "events", "queries"]),
+        (outcomes.compare_to(outcomes), ["totals", *lists, "events", "queries"]),
         (comparison["pages"], ["pages"]),
         (stats.histogram, ["histogram"]),
         (websites, ["websites"]),
@@ -76,8 +83,10 @@ def test_every_result_has_a_sheet_for_each_list(tmp_path: Path) -> None:
         assert all(sheet.freeze_panes == "A2" for sheet in book)
     # A failed query has its row, and its error.
     totals = rows_of(read(tmp_path / "Outcomes.xlsx")["totals"])
-    assert totals[0] == (*outcomes.columns()[:6], ZONE, *outcomes.columns()[6:])
+    assert totals[0] == tuple(outcomes.columns())
     assert "NotFoundError" in str(totals[2])
+    queries = rows_of(read(tmp_path / "Outcomes.xlsx")["queries"])
+    assert queries == [("code",), *((repr(one.query),) for one in outcomes)]
     assert len(rows_of(read(tmp_path / "WebsiteList.xlsx")["websites"])) == 4
 
 
@@ -140,36 +149,31 @@ def test_days_and_times_are_those_of_excel() -> None:
 
 
 def test_what_excel_can_not_hold_is_text() -> None:
-    """A number of sixteen digits would be rounded, an early day would be another one,
-    and a text of a megabyte would be left out.
-    """
+    """A number of 16 digits would be rounded, and a text of a megabyte left out."""
     sheet = written(
         [
             Column("count", Kind.COUNT, [10**15, 10**15 - 1, None]),
-            Column("day", Kind.DAY, [dt.date(1899, 12, 31), dt.date(1900, 3, 1), None]),
+            Column("day", Kind.DAY, [dt.date(2026, 3, 1), dt.date(1900, 3, 1), None]),
             Column("text", Kind.TEXT, ["x" * 40_000, "", None]),
             Column("flag", Kind.FLAG, [True, False, None]),
             Column("huge", Kind.COUNT, [2**63, None, None]),
         ]
     )
     first, second, *rest = rows_of(sheet)[1:]
-    assert first[:2] == ("1000000000000000", "1899-12-31")
+    assert first[0] == "1000000000000000"
     assert (len(first[2]), *first[3:]) == (32_767, True, "9223372036854775808")
     assert second[:2] == (10**15 - 1, dt.datetime(1900, 3, 1))  # noqa: DTZ001 - Excel's
     assert second[3] is False
     assert all(value is None for row in rest for value in row)
 
 
-def test_a_list_that_is_longer_than_a_sheet_goes_on(
+def test_a_list_that_is_longer_than_a_sheet_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Excel has 1,048,576 rows; the rest is in another sheet, and not left out."""
+    """Excel has 1,048,576 rows; what is beyond is not left out silently."""
     monkeypatch.setattr(_excel, "_MOST_ROWS", 2)
-    file = io.BytesIO()
-    write_workbook(file, [("pages", [Column("n", Kind.COUNT, [1, 2, 3])])])
-    book = read(file)
-    assert [rows_of(sheet) for sheet in book] == [[("n",), (1,), (2,)], [("n",), (3,)]]
-    assert book.sheetnames == ["pages", "pages 2"]
+    with pytest.raises(ConfigurationError, match="more rows than a sheet"):
+        written([Column("n", Kind.COUNT, [1, 2, 3])])
 
 
 def test_a_sheet_without_rows_has_its_columns() -> None:

@@ -1,30 +1,16 @@
-"""Texts of tables and charts: titles, columns, and values that are missing."""
+"""Texts of tables and charts: values that are missing, and numbers of any size."""
 
 from __future__ import annotations
 
-import io
-
-import matplotlib.pyplot as plt
+import attrs
+import matplotlib as mpl
 import pytest
-from rich.console import Console
 
+from displayed import terminal
 from plotted import axes_of, daily, stats_of
-from sitestats import Entries, ListEntry, Stats, StatsQuery
+from sitestats import Entries, ListEntry
 
-
-def test_a_title_has_the_website_and_the_period() -> None:
-    """The title names the website, the page, the days, the zone, and the list."""
-    axes = stats_of(daily(3)).plot(ax=axes_of())
-    title = "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
-    assert axes.get_title(loc="left") == title
-    query = StatsQuery("shop.example").fields("pages", "countries").path("/$a$")
-    pages = {"pages": [("/$a$", 1, 1)], "countries": [("NL", 1, 1)]}
-    stats = Stats.of(query, **pages)
-    title = stats.plot(ax=axes_of()).get_title("left")
-    assert title.splitlines()[0] == r"shop.example/\$a\$: pages"
-    assert "countries" in stats.plot("countries", axes_of()).get_title("left")
-    long = stats_of(daily(3), f"{'a' * 60}.{'b' * 60}.{'c' * 60}.example")
-    assert len(long.plot(ax=axes_of()).get_title("left").splitlines()) == 3
+mpl.use("agg")
 
 
 @pytest.mark.parametrize(
@@ -36,10 +22,17 @@ def test_an_entry_without_a_value_has_a_label(
 ) -> None:
     """An entry without a value has the same label wherever it is displayed."""
     entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
-    console = Console(file=io.StringIO(), width=80, _environ={})
-    with console.capture() as capture:
-        console.print(entries)
-    (tick,) = entries.plot().get_yticklabels()
-    plt.close("all")
-    for shown in (entries._repr_html_(), capture.get(), tick.get_text()):
+    (tick,) = entries.plot(axes_of()).get_yticklabels()
+    for shown in (entries._repr_html_(), terminal(entries), tick.get_text()):
         assert words in shown
+
+
+def test_a_number_of_any_size_is_shown() -> None:
+    """A count beyond 64 bits breaks no display and no comparison."""
+    stats = stats_of(daily(2))
+    absurd = attrs.evolve(stats, values={"pageviews": 10**400})
+    assert "000,000" in absurd._repr_html_()
+    change = absurd.compare_to(stats).totals["pageviews"]
+    assert change.absolute == 10**400 - stats.pageviews
+    assert change.percent is None
+    assert "000,000" in absurd.compare_to(stats)._repr_html_()

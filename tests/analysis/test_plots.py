@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.dates import date2num, num2date
+from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 
 from plotted import MONDAY, QUERY, axes_of, daily, entries_of, hourly, stats_of
@@ -29,13 +29,10 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats._results.histogram import WeekEntry
-from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette, _set_time_ticks
-from sitestats.analysis._series import DAY, Point, Series, series_of
+from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
 from sitestats.emulator import Emulator
 
 mpl.use("agg")
-
-DAYS = [dt.datetime(2025, 3, 7) + n * DAY for n in range(1500)]  # noqa: DTZ001 - local
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +71,7 @@ def monthly(count: int, *, clipped: bool = False) -> Entries[Any]:
     )
 
 
-def days_of(spans: Any) -> list[tuple[dt.date, float]]:
-    """The first day of each span of a collection, and its length in days."""
-    boxes = [path.get_extents() for path in spans.get_paths()]
-    # Bars stand around midnight.
-    return [(num2date(box.x0 + 0.5).date(), box.width) for box in boxes]
-
-
-# --- bars, steps, means -----------------------------------------------------------
+# --- bars and steps ---------------------------------------------------------------
 
 
 def test_axes_are_taken_and_returned() -> None:
@@ -92,87 +82,73 @@ def test_axes_are_taken_and_returned() -> None:
     other: Any = Entries(pages, name="pages", entry_type=PageEntry).plot()
     assert other.figure is not figure
     ticks = [tick.get_text() for tick in other.get_yticklabels()]
-    assert ticks == ["/", r"/a\$b\$\n"]
+    assert ticks == ["/", r"/a$b$\n"]
     for drawn in (figure, other.figure):
         drawn.canvas.draw()
 
 
-def test_the_bucket_that_is_not_over_is_hatched() -> None:
-    """The current bucket's bars are hatched before a hatched part of the axis that is
-    as wide, which shows an empty one too, and the axis says why.
+def test_a_bar_that_is_not_whole_is_hatched() -> None:
+    """Behind a bar that is not over, or that the period cuts, is a hatched part of the
+    axis, which shows an empty one too, and the axis says why.
     """
     axes = daily(2, partial=1).plot(axes_of())
     *bars, span = axes.patches
-    assert [bar.get_hatch() for bar in bars] == [None, "//", None, "//"]
+    assert [bar.get_hatch() for bar in bars] == [None] * 4
+    assert span.get_hatch() == "//"
     # A polygon before matplotlib 3.9, and a rectangle since.
     box = span.get_path().get_extents(span.get_patch_transform())
     assert box.width == 1
     assert box.x0 + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
     assert axes.get_xlabel() == "hatched: not over yet"
-    axes = daily(2).plot(axes_of())
-    assert len(axes.patches) == 4
-    assert axes.get_xlabel() == ""
-
-
-def test_a_bucket_that_the_period_cuts_is_hatched() -> None:
-    """A clipped month is hatched as one that is not over, and named below."""
     axes = monthly(3, clipped=True).plot(axes_of())
-    assert [bar.get_hatch() for bar in axes.patches[:3]] == ["//", None, "//"]
+    assert len(axes.patches) == 6 + 2
     assert axes.get_xlabel() == "hatched: cut by the period"
-    hatches = [patch.get_hatch() for patch in axes.get_legend().get_patches()]
-    assert hatches == [None, None]
+    assert daily(2).plot(axes_of()).get_xlabel() == ""
 
 
-@pytest.mark.parametrize(
-    ("entries", "width", "drawn", "note"),
-    [
-        (daily(120), 6, 240, "grey"),
-        (daily(130), 6, 2, ""),
-        (daily(130), 12, 260, "grey"),
-        (daily(548), 6, 2, ""),
-        (hourly(8760), 6, 2, "the mean of each day"),
-        (hourly(8760), 2, 2, "the mean of each week"),
-        (daily(1000), 6, 2, "the mean of each week"),
-    ],
-    ids=[
-        "bars",
-        "steps",
-        "a wide figure",
-        *["months", "a year of hours"],
-        "narrow",
-        "years",
-    ],
-)
-def test_what_is_drawn_depends_on_the_room(
-    entries: Entries[Any], width: float, drawn: int, note: str
-) -> None:
-    """There are bars where they are wide enough, else steps, else steps of means; so a
-    year of hours is two shapes of a few hundred steps.
+def test_many_entries_are_steps() -> None:
+    """Up to 60 entries have a bar each; more are two shapes, with a hole where entries
+    are missing.
     """
-    axes = entries.plot(axes_of(width))
-    assert len(axes.patches) == drawn
-    assert axes.get_xlabel().replace("\n", " ").startswith(note)
-    assert bool(axes.get_xlabel()) == bool(note)
-    if drawn == 2:
-        points = axes.bbox.width * 72 / axes.figure.dpi
-        assert all(len(one.get_data().values) <= points / 0.5 for one in axes.patches)
+    assert len(monthly(60).plot(axes_of()).patches) == 120
+    page_views, visitors = hourly(8760).plot(axes_of()).patches
+    assert len(page_views.get_data().values) == len(visitors.get_data().values) == 8760
+    days = [*daily(100)]
+    with_a_gap = entries_of(days[:50] + days[60:], HistogramEntry)
+    values = with_a_gap.plot(axes_of()).patches[0].get_data().values
+    assert [place for place, value in enumerate(values) if np.isnan(value)] == [50]
 
 
 # --- weekends, titles, limits -----------------------------------------------------
 
 
 def test_weekends_are_told_apart() -> None:
-    """Each Saturday and Sunday has a grey background, by the day and by the hour."""
-    saturday = MONDAY + dt.timedelta(5)
-    weekend = [(saturday, 1), (saturday + dt.timedelta(1), 1)]
-    axes = daily(11).plot(axes_of())
-    (spans,) = axes.collections
-    assert days_of(spans) == weekend
-    assert axes.get_xlabel() == "grey: Saturday and Sunday"
-    (spans,) = hourly(24 * 8).plot(axes_of()).collections
-    assert days_of(spans) == weekend
-    for entries in (daily(5), weekly(9), monthly(9), daily(1, first=saturday)):
-        assert not entries.plot(axes_of()).collections
+    """Each Saturday and Sunday of days or hours is grey, to the ends of the axis."""
+    note = "grey: Saturday and Sunday"
+    for entries in (daily(8), hourly(24 * 8), daily(6)):
+        axes = entries.plot(axes_of())
+        *_, span = axes.patches
+        box = span.get_path().get_extents(span.get_patch_transform())
+        has_bars = len(entries) <= 60
+        saturday = date2num(MONDAY + dt.timedelta(5)) - 0.5 * has_bars
+        assert (box.x0, box.width) == (saturday, min(2, len(entries) - 5))
+        assert axes.get_xlabel() == note
+    for entries in (daily(5), weekly(9), monthly(9), daily(100)):
+        assert entries.plot(axes_of()).get_xlabel() == ""
+    comparison = stats_of(daily(8)).compare_to(stats_of(daily(8)))
+    assert comparison.plot(ax=axes_of()).get_xlabel() == ""
+
+
+def test_a_title_says_what_is_drawn() -> None:
+    """The title has the website and its page, the days, the zone, and the list; what
+    visitors wrote in it is no mathematics, and a long one has more lines.
+    """
+    title = stats_of(daily(3)).plot(ax=axes_of()).get_title("left")
+    assert title == "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
+    query = StatsQuery("shop.example").fields("pages").path("/$a$")
+    axes = Stats.of(query, pages=[("/$a^{$", 1, 1)]).plot(ax=axes_of())
+    assert axes.get_title("left").splitlines()[0] == "shop.example/$a$: pages"
+    FigureCanvasAgg(axes.figure).draw()
 
 
 def test_what_was_not_requested_is_named() -> None:
@@ -186,7 +162,7 @@ def test_what_was_not_requested_is_named() -> None:
     with pytest.raises(FieldNotRequestedError, match="did you mean 'pages'"):
         nothing.plot(wrong)
     absurd = entries_of([HistogramEntry(MONDAY, 10**400, 1)], HistogramEntry)
-    with pytest.raises(ResponseError, match="401 digits"):
+    with pytest.raises(ResponseError, match="does not fit into 64 bits"):
         absurd.plot()
     assert plt.get_fignums() == []
 
@@ -205,10 +181,10 @@ def test_pyplot_keeps_its_state() -> None:
 def test_a_second_plot_leaves_room_for_the_first() -> None:
     """Axes that are drawn into twice show both, and the labels once."""
     axes = daily(3).plot(axes_of())
-    (left, right), top = axes.get_xlim(), axes.get_ylim()[1]
+    right, top = axes.get_xlim()[1], axes.get_ylim()[1]
     small = [HistogramEntry(MONDAY + dt.timedelta(9), 1, 1)]
     entries_of(small, HistogramEntry).plot(axes)
-    assert axes.get_xlim() == (left, right + 7)
+    assert axes.get_xlim()[1] > right + 6
     assert axes.get_ylim() == (0, top)
     texts = [text.get_text() for text in axes.get_legend().get_texts()]
     assert texts == ["page views", "visitors"]
@@ -246,8 +222,12 @@ def test_two_periods_lie_on_each_other() -> None:
     assert now_xs == [date2num(MONDAY) + n for n in range(3)]
     assert before_xs == [date2num(MONDAY) + n for n in range(5)]
     assert [*axes.lines[0].get_ydata()] == before.column("pageviews")
-    title = "shop.example: page views\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
-    assert axes.get_title("left") == title
+    assert axes.get_title("left").splitlines() == [
+        "shop.example: page views",
+        "2026-06-01 to 2026-06-03, Europe/Amsterdam",
+        "against 2026-05-23 to 2026-05-27",
+        "3 days against 5 days",
+    ]
     texts = [text.get_text() for text in axes.get_legend().get_texts()]
     assert texts == ["2026-05-23 to 2026-05-27", "2026-06-01 to 2026-06-03"]
     axes = comparison.plot(count="visitors", ax=axes_of())
@@ -306,17 +286,97 @@ def test_a_line_ends_with_what_has_begun(client: Client) -> None:
     assert sorted(len(line.get_xdata()) for line in lines) == [10, 31]
 
 
-def test_a_comparison_of_nothing_names_what_to_add(client: Client) -> None:
-    """What can't be compared is an error that names the step, or the right name."""
-    events = client.stats.compare(StatsQuery("shop.example").all_events().last(days=2))
-    with pytest.raises(FieldNotRequestedError, match="'histogram'"):
-        events.plot()
+def test_events_are_compared_too(client: Client) -> None:
+    """A comparison of events alone draws how often each happened."""
+    query = StatsQuery("shop.example").all_events().last(days=7)
+    comparison = client.stats.compare(query)
+    axes = comparison.plot(ax=axes_of())
+    assert axes.get_xlabel() == "times"
+    totals = [item.total.now for item in comparison["events"]]
+    assert [bar.get_width() for bar in axes.patches[: len(totals)]] == totals
+
+
+def test_what_can_not_be_drawn_is_named() -> None:
+    """A wrong name is an error with the right one, or with what there is."""
     comparison = stats_of(daily(3)).compare_to(stats_of(daily(3)))
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="did you mean 'visitors'"):
         comparison.plot(count=wrong)
     with pytest.raises(FieldNotRequestedError, match="'pages' is no list"):
         comparison.plot("pages")
+    events, totals = (
+        Stats.of(StatsQuery("shop.example").fields(name), **{name: value})
+        for name, value in (("pages", []), ("visitors", 1))
+    )
+    with pytest.raises(FieldNotRequestedError, match="'histogram'"):
+        events.compare_to(totals).plot()
+    assert plt.get_fignums() == []
+
+
+# --- many websites ----------------------------------------------------------------
+
+
+def titles_of(axes: Any) -> list[str]:
+    """What is drawn where."""
+    return [one.get_title("left") for one in axes]
+
+
+WEBSITES = ["shop.example", "nobody.example", "blog.example", "docs.example"]
+
+
+def test_each_website_has_axes(client: Client) -> None:
+    """There is one picture for each website, on one time axis, with a note about what
+    failed, and with one scale if that is wanted.
+    """
+    queries = [QUERY.last(days=7).website(website) for website in WEBSITES]
+    outcomes = client.stats.get_many(queries).collect()
+    axes = outcomes.plot()
+    figure = axes[0].figure
+    assert plt.get_fignums() == [figure.number]
+    assert titles_of(axes) == ["shop.example", "blog.example", "docs.example"]
+    assert len({one.get_xlim() for one in axes}) == 1
+    assert len({one.get_ylim() for one in axes}) == 3
+    assert figure.get_supxlabel() == "1 failed; grey: Saturday and Sunday"
+    assert "2026-06-03 to 2026-06-09" in figure.get_suptitle()
+    assert len({one.get_ylim() for one in outcomes.plot(sharey=True)}) == 1
+    assert "2 more" in outcomes.plot(most=1)[0].figure.get_supxlabel()
+
+
+def test_many_are_drawn_into_given_axes(client: Client) -> None:
+    """Given axes hold as many as they are, and the last one has the note."""
+    queries = [QUERY.last(days=3).website(w) for w in WEBSITES if w != "nobody.example"]
+    outcomes = client.stats.get_many(queries).collect()
+    grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
+    assert [*outcomes.plot(grid)] == [*grid[0]]
+    assert "1 more" in grid[0, 1].get_xlabel()
+    (alone,) = outcomes[:1].plot(axes_of())
+    assert titles_of([alone]) == ["shop.example"]
+    assert len(outcomes[:2].plot([*Figure().subplots(1, 4)])) == 2
+    assert plt.get_fignums() == []
+
+
+def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
+    """A query for each month gives one picture of all of them; the same days twice,
+    or other filters, give another one.
+    """
+    months = [*QUERY.between("2026-04-15", "2026-06-09").each("month")]
+    nl = months[1].where(country="NL")
+    outcomes = client.stats.get_many([*reversed(months), nl, months[1]]).collect()
+    first, *others = outcomes.plot(Figure((30, 5)).subplots(1, 4))
+    assert titles_of(others) == ["shop.example, country=NL", "shop.example"]
+    xs = [bar.get_x() for bar in first.patches[:56]]
+    assert xs == sorted(set(xs))
+    assert sum(len(one.result().histogram) for one in outcomes[:3]) == 56
+
+
+def test_no_outcomes_and_no_histogram(client: Client) -> None:
+    """Nothing gives empty axes; a query without a histogram is an error."""
+    (empty,) = client.stats.get_many([]).collect().plot()
+    assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
+    plt.close("all")
+    stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
+    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
+        stream.collect().plot()
     assert plt.get_fignums() == []
 
 
@@ -431,23 +491,6 @@ def test_a_picture_has_the_background_of_the_style() -> None:
     assert np.median(pixels[..., :3]) < 0.5
 
 
-# From three ticks to eight.
-@pytest.mark.parametrize("width", [2, 4, 4.5, 5, 6, 9])
-def test_ticks_of_every_length_come_without_a_warning(width: float) -> None:
-    """A figure with many websites has room for three ticks, for which 18 months had no
-    interval: 60 warnings above one plot.
-    """
-    lengths = (*range(20, 130, 6), *range(130, 1500, 45))
-    days = [Point(when, 1, 1) for when in DAYS]
-    every = [Series(days[:length], DAY, "day") for length in lengths]
-    every += [series_of(hourly(hours)) for hours in range(20, 24 * 12, 9)]
-    axes = Figure((width, 2)).subplots()
-    for series in every:
-        _set_time_ticks(axes, series)
-        axes.set_xlim(series.points[0].when, series.points[-1].when)
-        assert 1 <= len(axes.get_xticks()) <= 12, len(series.points)
-
-
 def texts_of(figure: Any) -> dict[str, Any]:
     """The box of each text that is drawn."""
     axes = figure.axes
@@ -516,13 +559,6 @@ READ = {
 def test_texts_do_not_overlap(name: str) -> None:
     """In a figure of 6 by 3 inches each text is whole, and none is on another one."""
     axes = READ[name].plot(ax=axes_of())
-    assert_legible(axes.figure)
-
-
-@pytest.mark.parametrize("name", ["thirty days", "a long name", "unequal periods"])
-def test_texts_have_room_in_narrow_axes(name: str) -> None:
-    """Titles and notes have more lines where there is less room."""
-    axes = READ[name].plot(ax=axes_of(3.5))
     assert_legible(axes.figure)
 
 

@@ -116,10 +116,10 @@ def test_workbooks(
     one, two = "semicomplete.com", "blog.semicomplete.com"
     days = ("--last", "3", "-f", "visitors,pages")
     for command, sheets in (
-        (("stats", one, *days), ["totals", "pages"]),
-        (("stats", one, two, *days), ["totals", "pages"]),
-        (("compare", one, *days), ["totals", "pages"]),
-        (("compare", one, two, *days), ["totals", "pages"]),
+        (("stats", one, *days), ["totals", "pages", "queries"]),
+        (("stats", one, two, *days), ["totals", "pages", "queries"]),
+        (("compare", one, *days), ["totals", "pages", "queries"]),
+        (("compare", one, two, *days), ["totals", "pages", "queries"]),
         (("websites", "list"), ["websites"]),
     ):
         with pytest.raises(SystemExit) as ended:

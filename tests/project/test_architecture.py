@@ -25,6 +25,7 @@ IO: Final = {
 PURE: Final = {"_protocol", "_query", "_results"}
 LATE: Final = {
     "_results/display": ("analysis/",),
+    "_results/outcomes": ("_results/comparison",),
     "_results/stats": ("_protocol/responses", "_results/comparison"),
 }
 """Imports within functions, of what stands above."""

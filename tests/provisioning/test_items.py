@@ -97,19 +97,21 @@ def test_every_website_has_one_state(
 
 def test_a_table_has_what_needs_attention_first() -> None:
     """A shortened table keeps the websites that are not as specified, and its note."""
-    sheet = report()._sheet()
-    assert [row[0] for row in sheet.rows] == [
+    table = report()._displayed()
+    rows = [*zip(*(column.cells for column in table.columns), strict=True)]
+    assert [row[0] for row in rows] == [
         *("differing.example", "refused.example", "unknown.example"),
         *("not-tried.example", "added.example", "present.example"),
     ]
-    assert sheet.rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
-    assert sheet.title == report().summary()
-    assert [*sheet.headings] == ["", "state", "time zone", "public", "label", ""]
-    stopped, by_hand = sheet.note.split("; ")
+    assert rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
+    assert table.title == report().summary()
+    names = ["", "state", "timezone", "public", "label", ""]
+    assert [column.name for column in table.columns] == names
+    stopped, by_hand = table.note.split("; ")
     assert stopped == "stopped: the list can't be read back: refused"
     assert "by hand" in by_hand
     (whole,) = (one for one in report().items if one.state == "present")
-    assert ProvisioningReport((whole,))._sheet().note == ""
+    assert ProvisioningReport((whole,))._displayed().note == ""
 
 
 def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,58 +1,60 @@
-"""Comparisons of one period with another."""
+"""Comparisons of one period with another: of one query, and of many."""
 
 from __future__ import annotations
 
-import asyncio
-import io
-from typing import TYPE_CHECKING, Any
+import datetime as dt
+import pickle
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import attrs
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
+from matplotlib.figure import Figure
 
-from same_text import SameText
-from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
-from sitestats._results.comparison import changes_of
-from sitestats.analysis import Change
+from displayed import terminal
+from plotted import daily, stats_of
+from sitestats import (
+    Client,
+    ConnectionFailedError,
+    Entries,
+    Failed,
+    FieldNotRequestedError,
+    HistogramEntry,
+    ListEntry,
+    Outcome,
+    Outcomes,
+    QueryError,
+    SiteStatsWarning,
+    Stats,
+    StatsQuery,
+)
+from sitestats._results.comparison import changes_of, pairs_of
+from sitestats.analysis import Change, Comparison, Comparisons
 from sitestats.emulator import Emulator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sitestats import Client
-
-QUERY = StatsQuery("semicomplete.com").fields("pageviews", "visitors", "pages")
+HOST, BLOG, PROJECTS = (
+    "semicomplete.com",
+    "blog.semicomplete.com",
+    "projects.semicomplete.com",
+)
+QUERY = StatsQuery(HOST).fields("pageviews", "visitors", "pages")
+NOW = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+LAST, FIRST = ("2026-03-03", "2026-03-04"), ("2026-03-01", "2026-03-02")
+ENDS = ("", "_before", "_change", "_percent")
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""
-    with Emulator.demo().client() as client:
+    with Emulator.demo(now=NOW).client() as client:
         yield client
 
 
-def test_the_period_before(client: Client) -> None:
-    """Both periods are requested, and their totals compared."""
-    comparison = client.stats.compare(QUERY.last(days=2))
-    before = client.stats.get(QUERY.between("today-4d", "today-3d"))
-    assert comparison.before == before
-    change = comparison.totals["pageviews"]
-    assert (change.now, change.before) == (908, 678)
-    assert change.absolute == 230
-    assert change.percent == pytest.approx(33.923, abs=0.001)
-
-
-def test_the_async_client_compares_too() -> None:
-    """The async client gives the same comparison as the sync one."""
-    emulator = Emulator.demo()
-
-    async def compare() -> Any:
-        async with emulator.async_client() as client:
-            return await client.stats.compare(QUERY.last(days=2))
-
-    assert asyncio.run(compare()).totals["pageviews"].before == 678
+# --- one query --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -70,90 +72,37 @@ def test_the_async_client_compares_too() -> None:
 def test_what_it_is_compared_with(
     client: Client, against: Any, start: str, end: str
 ) -> None:
-    """Placeholders shift to placeholders; days and queries are accepted."""
+    """Placeholders shift to placeholders; days and queries are accepted; the totals
+    are those of both results.
+    """
     comparison = client.stats.compare(QUERY.last(days=3), against=against)
     params = comparison.before.query.params()
     assert (params["start"], params["end"]) == (start, end)
+    now, before = (
+        client.stats.get(one.query).pageviews
+        for one in (comparison.now, comparison.before)
+    )
+    assert comparison.totals["pageviews"] == Change(now, before)
 
 
 @pytest.mark.parametrize(
-    ("query", "against"),
+    ("query", "against", "words"),
     [
-        (QUERY, "previous_period"),
-        (QUERY.between("2026-01-01", "yesterday"), "previous_period"),
-        (QUERY.last(days=2), "previous_month"),
-        (QUERY.last(days=2), 7),
-        (QUERY.last(days=2), ("2026-01-01",)),
-        (QUERY.last(days=2), "2026-13"),
-        (QUERY.last(days=2), "previous_moth"),
-    ],
-    ids=[
-        *("no period", "a date and a placeholder", "a relation", "a number"),
-        *("one day", "no month", "another relation"),
+        (QUERY, "previous_period", "period before needs two"),
+        (QUERY.between("2026-01-01", "yesterday"), "previous_period", "needs two"),
+        (QUERY.last(days=2), "previous_month", "whole months"),
+        (QUERY.last(days=2), 7, "against"),
+        (QUERY.last(days=2), ("2026-01-01",), "against"),
+        (QUERY.last(days=2), "2026-13", "calendar"),
+        (QUERY.last(days=2), "previous_moth", "did you mean 'previous_month'"),
     ],
 )
-def test_what_can_not_be_compared(
-    query: StatsQuery, against: Any, same_text: SameText
-) -> None:
-    """An unknown period or an unknown relation is a QueryError."""
+def test_what_can_not_be_compared(query: StatsQuery, against: Any, words: str) -> None:
+    """An unknown period or relation is an error before anything is sent."""
     emulator = Emulator.demo()
-    with emulator.client() as client, pytest.raises(QueryError) as caught:
+    with emulator.client() as client, pytest.raises(QueryError, match=words):
         client.stats.compare(query, against=against)
-    same_text(caught.value)
     assert emulator.requests == ()
-
-
-def listed(*entries: tuple[str, int], truncated: bool = False) -> Entries[ListEntry]:
-    """A list of countries with these page views."""
-    return Entries(
-        [ListEntry(value, count, count) for value, count in entries],
-        name="countries",
-        entry_type=ListEntry,
-        truncated=truncated,
-    )
-
-
-def test_what_became_of_each_entry() -> None:
-    """Entries are up, down, the same, new or gone."""
-    now = listed(("NL", 5), ("DE", 2), ("FR", 3), ("BE", 1))
-    before = listed(("NL", 4), ("DE", 3), ("FR", 3), ("US", 9))
-    changes = changes_of(now, before)
-    assert {item.value: item.direction for item in changes} == {
-        "NL": "up",
-        "DE": "down",
-        "FR": "same",
-        "BE": "new",
-        "US": "gone",
-    }
-    assert changes.of("gone")[0].pageviews == Change(0, 9)
-
-
-def test_an_entry_below_the_cut_is_not_called_gone() -> None:
-    """An entry that a truncated list does not have is unknown, and not 0."""
-    changes = changes_of(listed(("NL", 5), truncated=True), listed(("US", 9)))
-    by_value = {item.value: item for item in changes}
-    assert by_value["US"].direction == "unknown"
-    assert by_value["US"].pageviews == Change(None, 9)
-    assert by_value["NL"].direction == "new"
-    assert changes.truncated
-
-
-counts = st.dictionaries(st.sampled_from("ABCDEFG"), st.integers(0, 99))
-
-
-@given(now=counts, before=counts)
-def test_no_entry_is_lost_and_none_made_up(
-    now: dict[str, int], before: dict[str, int]
-) -> None:
-    """Each entry of either list is in the changes once, with its own counts."""
-    changes = changes_of(listed(*now.items()), listed(*before.items()))
-    found = {
-        item.value: (item.pageviews.now, item.pageviews.before) for item in changes
-    }
-    assert len(found) == len(changes)
-    assert found == {
-        value: (now.get(value, 0), before.get(value, 0)) for value in now | before
-    }
 
 
 @pytest.mark.parametrize(
@@ -177,26 +126,24 @@ def test_a_change(
 def test_a_field_that_was_not_requested(client: Client) -> None:
     """Comparing a list that was not requested is an error that names it."""
     comparison = client.stats.compare(QUERY.last(days=2))
+    assert list(comparison.lists) == ["pages"]
+    assert "countries" not in comparison
     with pytest.raises(FieldNotRequestedError, match="countries"):
         comparison["countries"]
-    assert list(comparison.lists) == ["pages"]
+
+
+EVERYWHERE = {"html", "terminal", "repr", "frame"}
 
 
 def marks(result: Any) -> set[str]:
     """In which of its forms *result* says that it is partial."""
-    console = Console(file=io.StringIO(), width=80, _environ={})
-    with console.capture() as capture:
-        console.print(result)
-    forms = {"html": result._repr_html_(), "rich": capture.get()}
+    forms = {"html": result._repr_html_(), "terminal": terminal(result)}
     said = {name for name, text in forms.items() if "not over yet" in text}
     if "partial" in repr(result):
         said.add("repr")
     if any(result.to_polars()["partial"]):
         said.add("frame")
     return said
-
-
-EVERYWHERE = {"html", "rich", "repr", "frame"}
 
 
 @pytest.mark.parametrize("ongoing", ["now", "before"])
@@ -211,23 +158,366 @@ def test_a_partial_period_is_marked(client: Client, ongoing: str) -> None:
     pages = comparison["pages"]
     for result in (stats, comparison, pages, pages.of("up")):
         assert marks(result) == EVERYWHERE
-    assert marks(pages.of()) == EVERYWHERE - {"frame"}
 
 
 def test_frames_of_a_comparison(client: Client) -> None:
-    """Totals and lists of a comparison become frames."""
-    comparison = client.stats.compare(QUERY.last(days=2))
-    totals = comparison.to_pandas()
-    assert [name for name in totals if name.startswith("visitors")] == [
-        *("visitors", "visitors_before", "visitors_change", "visitors_percent")
+    """Totals and lists of a comparison become frames, and plain values."""
+    comparison = client.stats.compare(QUERY.last(days=2).where(country="US"))
+    frame = comparison.to_polars()
+    assert frame.columns == [
+        *("hostname", "filters", "timezone", "first_day", "last_day"),
+        *("first_day_before", "last_day_before"),
+        *(name + end for name in ("pageviews", "visitors") for end in ENDS),
+        "partial",
     ]
-    assert str(totals["visitors_change"].dtype) == "int64"
-    assert comparison.to_pandas("pages").shape[0] == len(comparison["pages"])
-    pages = comparison["pages"].to_polars()
-    assert pages.columns[:4] == [
-        "value",
-        "pageviews",
-        "pageviews_before",
-        "pageviews_change",
+    assert frame["visitors_change"].dtype == pl.Int64
+    pages = comparison.to_polars("pages")
+    counts = [name + end for name in ("pageviews", "visitors") for end in ENDS]
+    assert pages.columns == ["value", *counts, "direction", "partial"]
+    assert pages.equals(comparison["pages"].to_polars())
+    assert comparison.to_dict()["pages"] == comparison.to_dicts("pages")
+
+
+# --- lists ------------------------------------------------------------------------
+
+
+def listed(*entries: tuple[str, int], truncated: bool = False) -> Entries[ListEntry]:
+    """A list of countries with these page views."""
+    return Entries(
+        [ListEntry(value, count, count) for value, count in entries],
+        name="countries",
+        entry_type=ListEntry,
+        truncated=truncated,
+    )
+
+
+def test_what_became_of_each_entry() -> None:
+    """Entries are up, down, the same, new or gone; of a list that was cut, what it
+    does not have is unknown, and not 0.
+    """
+    now = (("NL", 5), ("DE", 2), ("FR", 3), ("BE", 1))
+    before = listed(("NL", 4), ("DE", 3), ("FR", 3), ("US", 9))
+    changes = changes_of(listed(*now), before)
+    assert {item.value: item.direction for item in changes} == {
+        "NL": "up",
+        "DE": "down",
+        "FR": "same",
+        "BE": "new",
+        "US": "gone",
+    }
+    assert changes.of("gone")[0].pageviews == Change(0, 9)
+    cut = changes_of(listed(*now, truncated=True), before)
+    assert cut.truncated
+    assert cut.of("unknown")[0].pageviews == Change(None, 9)
+    assert [item.value for item in cut.of("new")] == ["BE"]
+
+
+counts = st.dictionaries(st.sampled_from("ABCDEFG"), st.integers(0, 99))
+
+
+@given(now=counts, before=counts)
+def test_no_entry_is_lost_and_none_made_up(
+    now: dict[str, int], before: dict[str, int]
+) -> None:
+    """Each entry of either list is in the changes once, with its own counts."""
+    changes = changes_of(listed(*now.items()), listed(*before.items()))
+    found = {
+        item.value: (item.pageviews.now, item.pageviews.before) for item in changes
+    }
+    assert len(found) == len(changes)
+    assert found == {
+        value: (now.get(value, 0), before.get(value, 0)) for value in now | before
+    }
+
+
+def test_events_are_compared(client: Client) -> None:
+    """Who requests events alone gets them, as a list and as a frame."""
+    query = StatsQuery(HOST).all_events().last(days=2)
+    comparison = client.stats.compare(query)
+    now, before = (
+        {event.name: event.total for event in client.stats.get(one.query).events}
+        for one in (comparison.now, comparison.before)
+    )
+    assert {item.value: item.total for item in comparison["events"]} == {
+        name: Change(now.get(name, 0), before.get(name, 0)) for name in now | before
+    }
+    frame = comparison.to_polars("events")
+    totals = [f"total{end}" for end in ENDS]
+    assert frame.columns == ["name", *totals, "direction", "partial"]
+    assert "download" in terminal(comparison)
+    fields = {row["field"] for row in comparison.largest().to_dicts()}
+    assert fields <= {"events"}
+
+
+# --- histograms -------------------------------------------------------------------
+
+
+def test_each_day_is_beside_its_own_of_the_other_period() -> None:
+    """The periods are aligned by their first days, not by their first entries."""
+    monday = dt.date(2026, 6, 1)
+    first = monday - dt.timedelta(7)
+    before = stats_of(daily(6, first=first + dt.timedelta(1)), first_day=first)
+    frame = stats_of(daily(9)).compare_to(before).to_polars("histogram")
+    assert frame.columns[:3] == ["date", "date_before", "pageviews"]
+    week = [monday + dt.timedelta(n) for n in range(9)]
+    assert frame["date"].to_list() == week
+    earlier = [None, *(day - dt.timedelta(7) for day in week[1:7]), None, None]
+    assert frame["date_before"].to_list() == earlier
+    # What one period lacks is not 0.
+    assert frame["pageviews_before"].null_count() == 3
+    assert frame["direction"].to_list()[-1] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("interval", "days", "days_before"),
+    [
+        ("month", ["2026-01-15", "2026-02-01"], ["2025-01-15", "2025-02-01"]),
+        ("year", ["2026-01-01", "2027-01-01"], ["2024-01-01", "2025-01-01"]),
+        ("week", ["2026-03-04", "2026-03-09"], ["2026-02-25", "2026-03-02"]),
+    ],
+)
+def test_units_are_compared_by_their_number(
+    interval: Any, days: list[str], days_before: list[str]
+) -> None:
+    """Months and years differ in length, and a period may cut its first unit."""
+
+    def result(names: list[str]) -> Stats:
+        dates = [dt.date.fromisoformat(name) for name in names]
+        query = StatsQuery("shop.example").fields("histogram").interval(interval)
+        rows = [(day, n, n) for n, day in enumerate(dates, start=1)]
+        if interval == "week":
+            rows = [HistogramEntry(*row) for row in rows]  # type: ignore[misc]
+        return Stats.of(query, histogram=rows, first_day=dates[0])
+
+    comparison = result(days).compare_to(result(days_before))
+    frame = comparison.to_polars("histogram")
+    found = [map(str, frame[name].to_list()) for name in ("date", "date_before")]
+    assert [*map(list, found)] == [days, days_before]
+    assert frame["pageviews_change"].to_list() == [0, 0]
+
+
+def test_hours_are_compared_too(client: Client) -> None:
+    """Each hour is beside the same one of the other day, as a moment."""
+    query = QUERY.fields("histogram").interval("hour").timezone("Asia/Kolkata")
+    comparison = client.stats.compare(query.on("2026-03-03"))
+    frame = comparison.to_polars("histogram")
+    assert frame["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
+    assert {*(frame["start"] - frame["start_before"])} == {dt.timedelta(days=1)}
+    assert frame.height == 24
+
+
+# --- what changed most ------------------------------------------------------------
+
+
+def test_what_changed_most_over_all_lists(client: Client) -> None:
+    """One table tells where the change is from, the largest first, up or down; what
+    is not known in both periods is left out.
+    """
+    fields = ("pages", "countries", "device_types")
+    comparison = client.stats.compare(QUERY.fields(*fields).last(days=2))
+    table = comparison.largest(7)
+    rows = table.to_dicts()
+    assert [*rows[0]] == [
+        *("field", "value", "now", "before", "change", "percent", "direction")
     ]
-    assert pages.height == len(comparison["pages"])
+    known = [
+        (name, item.value, item.pageviews.absolute)
+        for name in fields
+        for item in comparison[name]  # type: ignore[index]  # a list's name
+        if item.pageviews.absolute
+    ]
+    sizes = sorted((abs(change) for *_, change in known), reverse=True)
+    assert [abs(row["change"]) for row in rows] == sizes[:7]  # type: ignore[arg-type]
+    assert {(r["field"], r["value"], r["change"]) for r in rows} <= {*known}
+    assert rows[0]["value"] in terminal(table)  # type: ignore[operator]
+    assert table.to_pandas()["change"].dtype == "int64"
+    assert "unknown" not in [row["direction"] for row in rows]
+
+
+# --- many queries -----------------------------------------------------------------
+
+
+def outcomes(client: Client, days: tuple[str, str], *hostnames: str) -> Outcomes:
+    """The outcomes about some websites."""
+    query = QUERY.fields("pageviews", "visitors", "pages", "seconds_on_page")
+    queries = [query.website(name).between(*days) for name in hostnames]
+    return client.stats.get_many(queries).collect()
+
+
+@pytest.fixture(scope="module")
+def growth(client: Client) -> Comparisons:
+    """Two websites in two periods of two days."""
+    return outcomes(client, LAST, HOST, BLOG).compare_to(
+        outcomes(client, FIRST, BLOG, HOST)
+    )
+
+
+def test_each_website_is_compared_with_itself(growth: Comparisons) -> None:
+    """A comparison is that of the two results, in the order of the later queries."""
+    assert [one.now.query.hostname for one in growth] == [HOST, BLOG]
+    for comparison in growth:
+        assert comparison == Comparison(comparison.now, comparison.before)
+        assert comparison.differs == ""
+    assert growth[BLOG] is growth[1]
+    assert growth.failed == growth.unmatched == ()
+    assert not growth.partial
+    assert growth.totals == ("pageviews", "visitors", "seconds_on_page")
+
+
+def test_a_frame_of_totals(growth: Comparisons) -> None:
+    """A row for each website: both periods' days, before, after, and the change."""
+    frame = growth.to_polars()
+    days = ("first_day", "last_day", "first_day_before", "last_day_before")
+    totals = [name + end for name in growth.totals for end in ENDS]
+    assert frame.columns == [
+        *("hostname", "timezone", *days, *totals, "partial", "error", "query")
+    ]
+    assert frame["hostname"].to_list() == [HOST, BLOG]
+    assert frame["first_day"].to_list() == [dt.date(2026, 3, 3)] * 2
+    assert frame["last_day_before"].to_list() == [dt.date(2026, 3, 2)] * 2
+    for row, comparison in zip(frame.to_dicts(), growth, strict=True):
+        change = comparison.totals["visitors"]
+        assert [row[f"visitors{end}"] for end in ENDS] == [
+            *(change.now, change.before, change.absolute, change.percent)
+        ]
+    assert frame["seconds_on_page_change"].dtype == pl.Float64
+    assert growth.to_pandas()["visitors"].tolist() == frame["visitors"].to_list()
+    assert growth.to_arrow().column_names == frame.columns == growth.columns()
+
+
+def test_a_frame_of_a_list(growth: Comparisons) -> None:
+    """The changes of each website one below the other, with their website."""
+    frame = growth.to_polars("pages")
+    assert frame.columns[6] == "value"
+    assert frame.columns[-3:] == ["direction", "partial", "query"]
+    found = frame.select("hostname", "value", "pageviews_change").rows()
+    assert found == [
+        (one.now.query.hostname, item.value, item.pageviews.absolute)
+        for one in growth
+        for item in one["pages"]
+    ]
+
+
+def test_what_failed_or_is_alone_has_its_row(client: Client) -> None:
+    """A website that fails, or that one period lacks, has a row with what there is,
+    and a frame of a list warns of it.
+    """
+    growth = outcomes(client, LAST, HOST, "a.example", BLOG).compare_to(
+        outcomes(client, FIRST, HOST, "a.example", PROJECTS)
+    )
+    frame = growth.to_polars()
+    assert frame["hostname"].to_list() == [HOST, "a.example", BLOG, PROJECTS]
+    assert frame["visitors"].is_null().to_list() == [False, True, False, True]
+    assert frame["visitors_before"].is_null().to_list() == [False, True, True, False]
+    assert frame["visitors_change"].null_count() == 3
+    assert frame["partial"].to_list() == [False, None, None, None]
+    assert frame["first_day"].is_null().to_list() == [False, False, False, True]
+    assert frame["error"][1].count("NotFoundError: ") == 2
+    assert len(growth) == 1
+    assert [one.index for one in growth.failed] == [1, 1]
+    assert [one.query.hostname for one in growth.unmatched] == [BLOG, PROJECTS]
+    with pytest.warns(SiteStatsWarning) as caught:
+        assert set(growth.to_polars("pages")["hostname"]) == {HOST}
+    assert [str(one.message)[:17] for one in caught] == [
+        *("2 queries failed ", "2 of the outcomes")
+    ]
+    assert {one.filename for one in caught} == {__file__}
+    shown = [repr(growth), growth._repr_html_(), terminal(growth, width=120)]
+    change = growth[0].totals["pageviews"]
+    for text in (HOST, "a.example", str(change.now), str(change.before), "2 failed"):
+        assert all(text in one for one in shown)
+
+
+@given(
+    now=st.lists(st.sampled_from("abc"), max_size=8),
+    before=st.lists(st.sampled_from("abc"), max_size=8),
+)
+def test_every_outcome_is_in_one_pair(now: list[str], before: list[str]) -> None:
+    """Each outcome of both periods is paired once, n-th with n-th of its website."""
+
+    def outcomes(names: list[str]) -> list[Outcome]:
+        return [
+            Failed(StatsQuery(f"{name}.example"), n, ConnectionFailedError("gone"))
+            for n, name in enumerate(names)
+        ]
+
+    later, earlier = outcomes(now), outcomes(before)
+    pairs = pairs_of(later, earlier)
+    assert [pair.now for pair in pairs[: len(now)]] == later
+    assert all(pair.now is None for pair in pairs[len(now) :])
+    found = [pair.before for pair in pairs if pair.before is not None]
+    assert sorted(one.index for one in found) == [*range(len(earlier))]
+    for name in "abc":
+        host = f"{name}.example"
+        mine = [pair for pair in pairs if pair.sides[0].query.hostname == host]
+        both = [pair for pair in mine if len(pair.sides) == 2]
+        assert len(both) == min(now.count(name), before.count(name))
+        assert len(mine) == max(now.count(name), before.count(name))
+        order = [pair.before.index for pair in mine if pair.before]
+        assert order == sorted(order)
+
+
+def test_a_page_is_compared_with_itself(client: Client) -> None:
+    """Queries of one website for pages and with filters are told apart."""
+    pages = [
+        *(QUERY.path("/projects/xdotool/"), QUERY),
+        *(QUERY.where(country="US"), QUERY.where(country="DE")),
+    ]
+    one, other = (
+        client.stats.get_many([page.between(*days) for page in order]).collect()
+        for days, order in ((LAST, pages), (FIRST, pages[::-1]))
+    )
+    for comparison, page in zip(one.compare_to(other), pages, strict=True):
+        assert comparison.now.query == page.between(*LAST)
+        assert comparison.before.query == page.between(*FIRST)
+
+
+def test_months_of_one_website_have_their_days(client: Client) -> None:
+    """Six rows with one name would be six riddles, and the largest change is what an
+    analyst looks for.
+    """
+    query = StatsQuery(HOST).fields("visitors")
+    now, before = (
+        client.stats.get_many(
+            [*query.during(year).each("month"), query.between(f"{year}-03-02", last)]
+        ).collect()
+        for year, last in (("2026", "2026-04-03"), ("2025", "2025-04-03"))
+    )
+    growth = now.compare_to(before)
+    labels = [label for label, _ in growth.largest("visitors")]
+    assert f"{HOST}, 2026-03" in labels
+    assert f"{HOST}, 2026-03-02 to 2026-04-03" in labels
+    assert len({*labels}) == len(labels) == 13
+    sizes = [abs(change.absolute or 0) for _, change in growth.largest("visitors")]
+    assert sizes == sorted(sizes, reverse=True)
+    assert f"{HOST}, 2026-" in repr(growth)
+
+
+def test_a_slice_is_one_again(growth: Comparisons) -> None:
+    """A slice has a table and frames, and a pickle is the same."""
+    part = growth[1:]
+    assert isinstance(part, Comparisons)
+    assert part.to_pandas()["hostname"].tolist() == [BLOG]
+    assert [*pickle.loads(pickle.dumps(growth))] == [*growth]
+    assert repr(Outcomes([]).compare_to(Outcomes([]))) == "0 comparisons\nnone"
+
+
+def test_a_plot(client: Client, growth: Comparisons) -> None:
+    """Two bars for each website, of the total that was chosen, for 20 at most."""
+    axes = Figure().subplots()
+    assert growth.plot("visitors", axes) is axes
+    widths = [bar.get_width() for bar in axes.patches]
+    changes = [change for _, change in growth.largest("visitors")]
+    assert widths == [*(one.now for one in changes), *(one.before for one in changes)]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == [HOST, BLOG]
+    assert axes.get_xlabel() == "visitors"
+    title = axes.get_title("left")
+    assert re.fullmatch(r"\d.{9} to \d.{9}, against \d.{9} to .*", title)
+    wrong: Any = "visitrs"
+    with pytest.raises(FieldNotRequestedError, match="visitrs"):
+        growth.plot(wrong)
+    now = outcomes(client, LAST, *[HOST] * 23)
+    axes = now.compare_to(now).plot(ax=Figure().subplots())
+    assert len(axes.patches) == 40
+    assert "3 more" in axes.get_xlabel()

@@ -1,18 +1,461 @@
-"""One outcome: a result or an error."""
+"""Outcomes of many queries: one sequence, tidy frames, retries, nothing left out."""
 
 from __future__ import annotations
 
-from sitestats import StatsQuery
+import copy
+import datetime as dt
+import pickle
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from displayed import terminal
+from sitestats import (
+    AsyncOutcomes,
+    AsyncOutcomeStream,
+    Client,
+    ConfigurationError,
+    Failed,
+    FieldNotRequestedError,
+    NotFoundError,
+    Outcomes,
+    OutcomeStream,
+    QueryError,
+    ServerError,
+    SiteStatsWarning,
+    StatsQuery,
+    Succeeded,
+)
 from sitestats.emulator import Emulator
 
+HOST, BLOG, PROJECTS = (
+    "semicomplete.com",
+    "blog.semicomplete.com",
+    "projects.semicomplete.com",
+)
+QUERY = StatsQuery(HOST).fields("pageviews", "visitors", "pages").last(days=4).limit(3)
+NOBODY = QUERY.website("nobody.example")
+DAYS = ("timezone", "first_day", "last_day")
 
-def test_an_outcome_shows_its_result_or_its_error() -> None:
-    """An outcome displays its result, or its error."""
-    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
-    queries = [query, query.website("nobody.example")]
-    with Emulator.demo().client() as client, client.stats.get_many(queries) as stream:
-        succeeded, failed = sorted(stream, key=lambda outcome: outcome.index)
-    assert succeeded.result()._repr_html_() == succeeded._repr_html_()
-    html = failed._repr_html_()
-    assert "nobody.example" in html
-    assert "NotFoundError: " in html
+
+@pytest.fixture(scope="module")
+def emulator() -> Emulator:
+    """The demo's traffic at a fixed time."""
+    now = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+    return Emulator.demo(now=now, null_entries=True)
+
+
+@pytest.fixture(scope="module")
+def client(emulator: Emulator) -> Iterator[Client]:
+    """A client of that emulator, which does not retry."""
+    with emulator.client(retries=0) as client:
+        yield client
+
+
+def collect(client: Client, *queries: StatsQuery) -> Outcomes:
+    """The outcomes of *queries*."""
+    return client.stats.get_many(queries).collect()
+
+
+async def collect_async(emulator: Emulator, *queries: StatsQuery) -> AsyncOutcomes:
+    """The same of an async client."""
+    async with emulator.async_client(retries=0) as client:
+        return await client.stats.get_many(queries).collect()
+
+
+# --- a sequence -------------------------------------------------------------------
+
+
+def test_outcomes_are_in_the_order_of_the_queries(client: Client) -> None:
+    """Position, index and query agree, whichever response came first."""
+    queries = [QUERY.limit(n) for n in range(1, 30)] + [NOBODY]
+    outcomes = client.stats.get_many(queries, concurrency=7).collect()
+    assert [outcome.index for outcome in outcomes] == [*range(30)]
+    assert [outcome.query for outcome in outcomes] == queries
+    assert [one.index for one in outcomes.succeeded] == [*range(29)]
+    assert [type(one.error) for one in outcomes.failed] == [NotFoundError]
+    assert isinstance(outcomes[0], Succeeded)
+    assert isinstance(outcomes[-1], Failed)
+    assert len(outcomes) == 30
+    assert outcomes[3] in outcomes
+
+
+def test_a_result_is_found_by_its_host_name(client: Client) -> None:
+    """An analyst knows the name of a website and not its place in a list; the first
+    one of several months would pass for all of them.
+    """
+    websites = client.websites.list()
+    outcomes = collect(client, *QUERY.each(websites=websites))
+    name = "Blog.semicomplete.com"
+    assert websites[name] is websites[1]
+    assert outcomes[name] is outcomes[1]
+    assert copy.copy(outcomes)[name].query == outcomes[1].query
+    days = collect(client, *QUERY.each("day"))
+    for found, wrong, words in (
+        (days, HOST, r"4 are about 'semicomplete\.com'"),
+        (days, "semicomplet.com", r"did you mean 'semicomplete\.com'"),
+        (websites, "no host", "none is about 'no host'"),
+    ):
+        with pytest.raises(KeyError, match=words):
+            found[wrong]
+
+
+def test_a_slice_is_one_again(client: Client) -> None:
+    """A slice makes frames, shows a table, and can be retried."""
+    part = collect(client, QUERY, NOBODY, QUERY.website(BLOG))[1:]
+    assert isinstance(part, Outcomes)
+    assert part.to_pandas()["query"].tolist() == [1, 2]
+    assert repr(part).startswith("2 queries\n")
+    assert [one.index for one in part.retry()] == [1, 2]
+
+
+def test_a_pickle_has_no_client(emulator: Emulator, client: Client) -> None:
+    """Outcomes are pickled without the key, and say so when they are retried."""
+    outcomes = collect(client, QUERY, NOBODY)
+    data = pickle.dumps(outcomes)
+    assert emulator.api_key.encode() not in data
+    again = pickle.loads(data)
+    assert again.to_pandas().equals(outcomes.to_pandas())
+    with pytest.raises(ConfigurationError, match="pickled"):
+        again.retry()
+
+
+def test_outcomes_show_themselves(client: Client) -> None:
+    """Each way to show outcomes has websites, days, totals, and what failed; each
+    outcome shows its result or its error.
+    """
+    outcomes = collect(client, QUERY, NOBODY.between("2026-01-01", "2026-01-31"))
+    for shown in (
+        *(repr(outcomes), outcomes._repr_html_()),
+        terminal(outcomes, width=120),
+    ):
+        for text in (
+            *("2 queries", HOST, "2026-03-01", "2026-03-04", "1,586", "page views"),
+            *("nobody.example", "2026-01-31", "NotFoundError: the service", "1 failed"),
+        ):
+            assert text in shown
+    succeeded, failed = outcomes
+    assert succeeded._repr_html_() == succeeded.result()._repr_html_()
+    assert terminal(succeeded) == terminal(succeeded.result())
+    assert "NotFoundError: " in failed._repr_html_()
+    assert "nobody.example" in terminal(failed)
+
+
+# --- collected --------------------------------------------------------------------
+
+
+@given(
+    failing=st.lists(st.booleans(), max_size=8),
+    concurrency=st.integers(1, 5),
+    again=st.lists(st.booleans(), max_size=8),
+)
+def test_collect_holds_each_query_once(
+    emulator: Emulator, failing: list[bool], concurrency: int, again: list[bool]
+) -> None:
+    """Whatever fails, each query has one outcome, at its place, and after a retry,
+    which requests what failed alone.
+    """
+    # A limit of its own tells the queries apart.
+    queries = [QUERY.limit(1 + n) for n in range(len(failing))]
+    bad = {str(1 + n) for n, fails in enumerate(failing) if fails}
+    worse = {str(1 + n) for n, fails in enumerate(again) if fails} & bad
+
+    def fail(of: set[str]) -> None:
+        emulator.clear_faults()
+        if of:
+            emulator.fail_next(
+                len(of), status=503, when=lambda one: dict(one.pairs)["limit"] in of
+            )
+
+    def hold_each_once(outcomes: Outcomes | AsyncOutcomes, failed: set[str]) -> None:
+        assert [outcome.query for outcome in outcomes] == queries
+        assert [outcome.index for outcome in outcomes] == [*range(len(queries))]
+        assert {one.query.params()["limit"] for one in outcomes.failed} == failed
+        assert all(isinstance(one.error, ServerError) for one in outcomes.failed)
+        assert len(outcomes.succeeded) + len(outcomes.failed) == len(queries)
+        assert len(outcomes.to_pandas()) == len(queries)
+
+    async def main() -> None:
+        async with emulator.async_client(retries=0) as client:
+            fail(bad)
+            stream = client.stats.get_many(queries, concurrency=concurrency)
+            outcomes = await stream.collect()
+            hold_each_once(outcomes, bad)
+            fail(worse)
+            hold_each_once(await outcomes.retry(), worse)
+
+    anyio.run(main)
+    with emulator.client(retries=0) as client:
+        fail(bad)
+        outcomes = client.stats.get_many(queries, concurrency=concurrency).collect()
+        hold_each_once(outcomes, bad)
+        fail(worse)
+        before = len(emulator.requests)
+        better = outcomes.retry()
+        assert len(emulator.requests) == before + len(bad)
+        hold_each_once(better, worse)
+        hold_each_once(outcomes, bad)
+
+
+def test_a_retry_reports_its_progress(emulator: Emulator, client: Client) -> None:
+    """The progress and the concurrency of get_many serve the retry too."""
+    seen: list[tuple[int, int | None]] = []
+    emulator.fail_next(2, status=503)
+    outcomes = client.stats.get_many(
+        [QUERY] * 3, progress=lambda done, total: seen.append((done, total))
+    ).collect()
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    better = outcomes.retry()
+    assert seen[3:] == [(1, 2), (2, 2)]
+    assert better.retry() is better
+
+
+def test_async_outcomes_are_shown_and_framed_without_awaiting(
+    emulator: Emulator, client: Client
+) -> None:
+    """Only a retry is awaited: what is there is there."""
+    outcomes = anyio.run(collect_async, emulator, QUERY, NOBODY)
+    assert isinstance(outcomes[:1], AsyncOutcomes)
+    expected = collect(client, QUERY, NOBODY)
+    assert outcomes.to_pandas().equals(expected.to_pandas())
+    assert outcomes.to_polars().equals(expected.to_polars())
+    assert outcomes.to_arrow().equals(expected.to_arrow())
+    assert repr(outcomes) == repr(expected)
+
+
+def test_collect_has_what_is_left_or_is_an_error(client: Client) -> None:
+    """In a block collect keeps what is left; where that would be nothing, as after
+    another collect or a whole loop, it is an error.
+    """
+    with client.stats.get_many([QUERY] * 4) as stream:
+        taken = next(stream)
+        outcomes = stream.collect()
+        assert len(outcomes) == 3
+        assert taken.index not in [one.index for one in outcomes]
+        with pytest.raises(ConfigurationError, match="taken already"):
+            stream.collect()
+    with client.stats.get_many([QUERY]) as stream:
+        assert len([*stream]) == 1
+        with pytest.raises(ConfigurationError, match="taken already"):
+            stream.collect()
+    stream = client.stats.get_many([QUERY])
+    assert len(stream.collect()) == 1
+    with pytest.raises(ConfigurationError, match="was left"):
+        stream.collect()
+
+
+# --- frames -----------------------------------------------------------------------
+
+
+def test_a_list_of_many_websites(client: Client) -> None:
+    """What a row is of comes first, then the entry's columns, in the queries' order,
+    and all libraries have the same cells.
+    """
+    outcomes = collect(client, QUERY.website(BLOG), QUERY)
+    frame = outcomes.to_polars("pages")
+    assert dict(frame.schema) == {
+        **dict.fromkeys(("hostname", "timezone", "value"), pl.String),
+        **dict.fromkeys(("first_day", "last_day"), pl.Date),
+        **dict.fromkeys(("pageviews", "visitors", "query"), pl.Int64),
+        "truncated": pl.Boolean,
+    }
+    assert frame.columns == outcomes.columns("pages")
+    assert frame["hostname"].to_list() == [BLOG] * 3 + [HOST] * 3
+    assert frame["query"].to_list() == [0] * 3 + [1] * 3
+    assert frame["first_day"].unique().to_list() == [dt.date(2026, 3, 1)]
+    alone = client.stats.get(QUERY).pages
+    assert frame.filter(query=1)["value"].to_list() == alone.column("value")
+    assert frame["truncated"].all()
+    assert frame.equals(pl.DataFrame(pl.from_arrow(outcomes.to_arrow("pages"))))
+    pandas = outcomes.to_pandas("pages")
+    days = {name: pandas[name].dt.date for name in ("first_day", "last_day")}
+    assert pandas.assign(**days).to_dict("list") == frame.to_dict(as_series=False)
+    assert outcomes.to_dicts("pages")[0]["first_day"] == "2026-03-01"
+
+
+def test_totals_of_many_websites(client: Client) -> None:
+    """Without a field each query, also one that failed or was not sent, has a row."""
+    broken = QUERY.between(dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC))
+    outcomes = collect(client, QUERY, NOBODY, QUERY.website(PROJECTS), broken)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = outcomes.to_polars()
+    totals = ("pageviews", "visitors", "partial", "error", "query")
+    assert frame.columns == ["hostname", *DAYS, *totals]
+    assert frame["partial"].to_list() == [False, None, False, None]
+    assert frame["hostname"].to_list() == [HOST, "nobody.example", PROJECTS, HOST]
+    assert frame["pageviews"].to_list() == [1586, None, 387, None]
+    assert frame["query"].to_list() == [0, 1, 2, 3]
+    first, second, third, fourth = frame["error"].to_list()
+    assert (first, third) == (None, None)
+    assert second.startswith("NotFoundError: ")
+    assert fourth.startswith("QueryError: ")
+    assert isinstance(outcomes[3].error, QueryError)
+
+
+def test_what_a_row_is_of_has_columns(client: Client) -> None:
+    """Rows of a page or of filters would pass for those of the website."""
+    queries = [
+        QUERY,
+        QUERY.where(country="US", device_type="desktop"),
+        QUERY.path("/projects/xdotool/"),
+        QUERY.where(page="/blog/*"),
+    ]
+    outcomes = collect(client, *queries)
+    for frame in (outcomes.to_polars(), outcomes.to_polars("pages").unique("query")):
+        assert frame.columns[:6] == ["hostname", "page", "filters", *DAYS]
+        rows = frame.sort("query").select("page", "filters").rows()
+        assert rows == [
+            (None, None),
+            (None, "country=US, device_type=desktop"),
+            ("/projects/xdotool/", None),
+            ("/blog/*", None),
+        ]
+
+
+def test_the_days_of_a_failure(client: Client) -> None:
+    """A failed query has the days that it requested as dates; words are not known."""
+    dates = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")
+    unchecked = NOBODY.extra_param("start", "01.02.2026")
+    frame = collect(client, dates, NOBODY.last(days=3), unchecked).to_polars()
+    assert frame["first_day"].to_list() == [dt.date(2026, 1, 1), None, None]
+    assert frame["last_day"].to_list() == [dt.date(2026, 1, 31), None, None]
+    assert frame["timezone"].to_list() == ["Asia/Tokyo", None, None]
+
+
+def test_a_failed_query_without_rows_warns(client: Client) -> None:
+    """A frame of a list warns of failed queries, at the caller's line."""
+    nobodies = [QUERY.website(f"nobody{number}.example") for number in range(5)]
+    outcomes = collect(client, QUERY, *nobodies)
+    with pytest.warns(SiteStatsWarning) as caught:
+        frame = outcomes.to_pandas("pages")
+    assert set(frame["hostname"]) == {HOST}
+    (warning,) = caught
+    assert warning.filename == __file__
+    for words in ("5 queries failed", "of 6", "nobody0.example (NotFound", "2 more"):
+        assert words in str(warning.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert outcomes.columns("pages") == [*frame.columns]
+
+
+LISTS = [None, "pages", "histogram", "events", "countries"]
+
+
+@pytest.mark.parametrize("field", LISTS)
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_the_schema_does_not_depend_on_success(client: Client, field: Any) -> None:
+    """Columns and types are the same when every query fails, for each library."""
+    query = (
+        QUERY.fields("visitors", "pages", "histogram", "countries", "seconds_on_page")
+        .all_events()
+        .interval("hour")
+        .timezone("Asia/Kolkata")
+    )
+    expected = collect(client, query).to_polars(field)
+    outcomes = collect(client, query.website("nobody.example"))
+    found = outcomes.to_polars(field)
+    assert found.columns == expected.columns
+    kinds = [dtype.base_type() for dtype in found.dtypes]
+    assert kinds == [dtype.base_type() for dtype in expected.dtypes]
+    assert found.height == outcomes.to_arrow(field).num_rows == (field is None)
+    assert [*outcomes.to_pandas(field).columns] == expected.columns
+
+
+@pytest.mark.parametrize("field", LISTS)
+def test_no_query_at_all_is_a_table_with_types(client: Client, field: Any) -> None:
+    """An empty list of websites breaks no notebook: all libraries read it."""
+    outcomes = collect(client)
+    for result in (outcomes, outcomes.compare_to(outcomes)):
+        arrow = result.to_arrow(field)
+        assert arrow.num_rows == len(result.to_pandas(field)) == 0
+        assert arrow.column_names[0] == "hostname"
+        assert arrow.column_names[-1] == "query"
+        assert arrow.column_names == result.to_polars(field).columns
+        assert len(arrow.column_names) > 3
+        assert pl.DataFrame(result).height == 0
+        assert duckdb.sql("SELECT count(*) FROM result").fetchall() == [(0,)]
+
+
+def test_queries_that_requested_different_things(client: Client) -> None:
+    """A column that one query requested is null for the others."""
+    timed = QUERY.fields("pages", "seconds_on_page", "visitors")
+    pageviews = QUERY.fields("pageviews", "pages")
+    frame = collect(client, pageviews, timed).to_polars("pages")
+    counts = ("value", "pageviews", "visitors", "seconds_on_page")
+    assert frame.columns == ["hostname", *DAYS, *counts, "truncated", "query"]
+    assert frame["seconds_on_page"].is_null().to_list() == [True] * 3 + [False] * 3
+    totals = collect(client, timed, pageviews).to_polars()
+    assert totals["pageviews"].to_list() == [None, 1586]
+    assert totals["visitors"].to_list() == [953, None]
+    with pytest.raises(FieldNotRequestedError, match="'pages' was not requested"):
+        collect(client, QUERY, QUERY.fields("countries")).to_pandas("pages")
+
+
+def test_hours_of_many_zones(client: Client) -> None:
+    """Hours of one zone stay in it; those of several zones are in UTC."""
+    hours = QUERY.fields("histogram").interval("hour").on("yesterday")
+    delhi, tokyo = hours.timezone("Asia/Kolkata"), hours.timezone("Asia/Tokyo")
+    nobody = delhi.website("nobody.example")
+    for queries, zone in (
+        ([delhi, delhi.website(BLOG)], "Asia/Kolkata"),
+        ([delhi, nobody], "Asia/Kolkata"),
+        ([delhi, tokyo], "UTC"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SiteStatsWarning)
+            frame = collect(client, *queries).to_polars("histogram")
+        assert frame["start"].dtype == pl.Datetime("us", zone)
+        assert "truncated" not in frame.columns
+        assert frame["start"][0] == client.stats.get(delhi).histogram[0].start
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("page", "did you mean 'pages'"),
+        ("pageviews", "it is a total"),
+        (["pages", "histogram"], "a sheet for each"),
+        (5, "a sheet for each"),
+    ],
+)
+def test_what_is_no_list(client: Client, field: Any, words: str) -> None:
+    """A misspelt list, a total, or several lists are refused by every result."""
+    outcomes = collect(client, QUERY)
+    for result in (
+        *(outcomes, collect(client), outcomes.compare_to(outcomes)),
+        *(outcomes[0].result(), outcomes.compare_to(outcomes)[0]),
+    ):
+        with pytest.raises(FieldNotRequestedError, match=words):
+            result.to_pandas(field)
+
+
+def test_libraries_of_frames_take_the_frame_or_say_what_to_call(client: Client) -> None:
+    """A column of opaque objects, or an error about ``ndim``, would help nobody."""
+    outcomes = collect(client, QUERY)
+    stats = outcomes[0].result()
+    assert stats.to_pandas("pages").equals(stats.pages.to_pandas())
+    assert pl.DataFrame(stats).equals(stats.to_polars())
+    for result in (outcomes, outcomes.compare_to(outcomes), stats.pages):
+        assert pl.DataFrame(result).equals(result.to_polars())
+        with pytest.raises(TypeError, match=r"call \.to_pandas\(\)"):
+            pd.DataFrame(result)  # type: ignore[call-overload]  # no rows of pandas
+    wrong: Any = "pages"
+    with pytest.raises(TypeError, match=r"stats\.plot\('pages'\)"):
+        outcomes.plot(wrong)
+
+
+@pytest.mark.parametrize("cls", [OutcomeStream, AsyncOutcomeStream])
+def test_a_stream_has_no_frames(cls: type) -> None:
+    """A stream is to loop over: what needs all outcomes is of those collected."""
+    of_all = {"to_pandas", "to_polars", "to_arrow", "to_dicts", "plot", "compare_to"}
+    assert of_all < {*dir(Outcomes)}
+    assert not of_all & {*dir(cls)}

@@ -108,7 +108,7 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
     assert_type(growth[0], Comparison)
     assert_type(growth[1:], Comparisons)
     growth.to_pandas("pages")
-    growth.to_pandas("histogram")  # type: ignore[arg-type] # is not compared
+    growth.to_pandas("histogram")
     growth.plot("visitrs")  # type: ignore[arg-type] # misspelt
     assert_type(outcomes.plot(sharey=True), NDArray[np.object_])
     outcomes.plot(Figure().subplots(2, 2))

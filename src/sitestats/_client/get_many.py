@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
 import anyio
 
 from sitestats._protocol import operations
-from sitestats._results.collected_outcomes import AsyncOutcomes, Outcomes
+from sitestats._results.outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.interrupt import Stop, StoppedError
 
 from .schedule import END, BlockOptions, Job, Schedule
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from sitestats._query.builder import StatsQuery
-    from sitestats._results.collected_outcomes import Collect
-    from sitestats._results.outcomes import Outcome
+    from sitestats._results.outcomes import Collect, Outcome
 
     from .runner import AsyncRunner, Runner
 

@@ -1,220 +1,72 @@
-"""Compare two periods: the change of each total and of each entry of a list."""
+"""Compare two periods: the change of each total, of each entry of a list, of each day.
+
+``Comparison`` is of one query, ``Comparisons`` is of many.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import datetime as dt
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    Never,
+    Self,
+    TypeAlias,
+    cast,
+    get_args,
+)
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
+from sitestats._common.errors import FieldNotRequestedError, warn
+from sitestats._common.fields import COUNTS, TABLES, CountName, TableName, TotalName
+from sitestats._common.text import counted, shown
+from sitestats._query.builder import requested
 
-from .display import Displayed, HasFrame, HasFrames, draw
+from .display import Displayed, HasFrame, HasFrames, Table, draw
 from .entries import Entries, check_count, check_list
-from .tables import Column, Kind, named, to_dicts
+from .outcomes import (
+    Failed,
+    Many,
+    Outcome,
+    Succeeded,
+    days_of,
+    errors_of,
+    no_entries,
+    warn_of_failed,
+)
+from .subjects import days_text, label_of, subject, without_unused
+from .tables import Column, around, named, of_rows, to_dicts
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
 
-    from .entries import Entry
+    from .histogram import HistogramEntry
     from .stats import Stats
 
-COLUMNS: Final = (
-    ("", "now", Kind.COUNT),
-    ("_before", "before", Kind.COUNT),
-    ("_change", "absolute", Kind.COUNT),
-    ("_percent", "percent", Kind.SECONDS),
-)
-"""What a frame has of each count: the column's ending, the value, and its kind."""
-
-
-@attrs.frozen(repr=False)
-class Comparison(HasFrames[ListName], Displayed):
-    """Two periods of one query compared: totals, and every list.
-
-    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
-    >>> comparison = client.stats.compare(query)
-    >>> comparison.totals["visitors"].absolute
-    125
-    >>> comparison["pages"][0].direction
-    'up'
-    """
-
-    now: Stats
-    """The period that was requested."""
-    before: Stats
-    """The period that it is compared with."""
-
-    @property
-    def partial(self) -> bool:
-        """Whether one of the periods was not over when the service responded: its
-        numbers will still grow, and with them the changes.
-        """
-        return self.now.partial or self.before.partial
-
-    @property
-    def totals(self) -> Mapping[TotalName, Change]:
-        """The totals that both results have, by name."""
-        return {
-            name: Change(getattr(self.now, name), getattr(self.before, name))
-            for name in get_args(TotalName)
-            if name in self.now and name in self.before
-        }
-
-    @property
-    def lists(self) -> Mapping[ListName, Changes]:
-        """The changes of every list that both results have, by name."""
-        return {name: self[name] for name in get_args(ListName) if self._is_list(name)}
-
-    def __getitem__(self, name: ListName) -> Changes:
-        """The changes of one list.
-
-        Raises:
-            FieldNotRequestedError: The query did not request it, or it is no list.
-        """
-        if name not in get_args(ListName) or not self._is_list(name):
-            raise FieldNotRequestedError(
-                f"{name!r} is no list that both results have: see .lists", name=name
-            )
-        return changes_of(
-            getattr(self.now, name), getattr(self.before, name), partial=self.partial
-        )
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The comparison as plain values, ready for JSON: the website, both periods,
-        the totals and the rows of each list, by the names that frames have.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
-        >>> values = client.stats.compare(query).to_dict()
-        >>> values["visitors"], values["visitors_before"], values["visitors_change"]
-        (244, 295, -51)
-        """
-        (totals,) = to_dicts(self._table())
-        values: dict[str, JsonValue] = {**totals, "path": self.now.path}
-        for field in self.lists:
-            values[field] = [*to_dicts(self._table(field))]
-        return values
-
-    def plot(
-        self,
-        field: Literal["histogram"] | ListName | None = None,
-        count: CountName = "pageviews",
-        ax: Axes | None = None,
-    ) -> Axes:
-        """Draw both periods (the extra ``plot``).
-
-        Of histograms there is a line for each period, the earlier one dashed and laid
-        over the later one: from the first day on by the day or hour, and months and
-        years by their number. The axis has the days of the later period. Of a list,
-        or of totals where nothing else was requested, there are two bars for each of
-        as many entries as there is room for, 20 at most.
-
-        Args:
-            field: What to draw; when None the histogram, or else the first list, or
-                else the totals.
-            count: What the lines or bars are of.
-            ax: The axes to draw into; when None new ones of pyplot.
-
-        Returns:
-            The axes, with the website and both periods as the title.
-
-        Raises:
-            MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: The query did not request the field, it is no list,
-                there is no such count, or there is nothing to compare.
-
-        >>> query = StatsQuery("semicomplete.com").fields("histogram", "pages")
-        >>> comparison = client.stats.compare(query.last(days=2))
-        >>> len(comparison.plot().lines)
-        2
-        >>> comparison.plot("pages").get_title(loc="left").splitlines()[0]
-        'semicomplete.com: pages'
-        """
-        check_count(count)
-        if field is None and self._is_list("histogram"):
-            field = "histogram"
-        if field is None:
-            field = next(iter(self.lists), None)
-        if field == "histogram":
-            _ = self.now.histogram, self.before.histogram
-        elif field is not None:
-            _ = self[field]
-        elif not self.totals:
-            raise FieldNotRequestedError(
-                "there is nothing to compare: add 'histogram' to the query by "
-                ".fields(…)",
-                name="histogram",
-            )
-        return draw(self, ax, field=field or "", count=count)
-
-    def _is_list(self, name: str) -> bool:
-        return all(
-            name in stats and isinstance(getattr(stats, name), Entries)
-            for stats in (self.now, self.before)
-        )
-
-    def _table(self, field: str | None = None) -> Sequence[Column]:
-        if field is not None:
-            check_list(field, get_args(ListName))
-            return self[cast("ListName", field)]._table()  # noqa: SLF001 - of this module
-        return [
-            *(named(name, [value]) for name, value in self._about().items()),
-            *columns_of_changed_totals(self.totals),
-            named("partial", [self.partial]),
-        ]
-
-    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
-        yield "totals", self._table()
-        for name in self.lists:
-            yield name, self._table(name)
-
-    def _about(self) -> dict[str, Any]:
-        now, before = self.now, self.before
-        return {
-            "hostname": now.query.hostname,
-            "timezone": now.timezone,
-            "first_day": now.first_day,
-            "last_day": now.last_day,
-            "first_day_before": before.first_day,
-            "last_day_before": before.last_day,
-        }
-
-    def __repr__(self) -> str:
-        parts = [repr(self.now.query.hostname)]
-        for name, change in self.totals.items():
-            percent = change.percent
-            grown = "" if percent is None else f" ({percent:+.1f} %)"
-            parts.append(f"{name}={change.before} → {change.now}{grown}")
-        if self.partial:
-            parts.append("partial=True")
-        return f"Comparison({', '.join(parts)})"
-
-
-def columns_of_changed_totals(
-    totals: Mapping[TotalName, Change] | Sequence[TotalName],
-) -> Sequence[Column]:
-    """The columns of the changes of totals: one row, or none of names alone."""
-    return [
-        Column(
-            name + ending,
-            Kind.SECONDS if name not in COUNTS else kind,
-            [getattr(totals[name], value)] if isinstance(totals, Mapping) else [],
-        )
-        for name in totals
-        for ending, value, kind in COLUMNS
-    ]
-
-
-# --- one number, one entry, one list ----------------------------------------------
-
+SIDES: Final = {
+    "": "now",
+    "_before": "before",
+    "_change": "absolute",
+    "_percent": "percent",
+}
+"""What a frame has of each count: the column's ending, and the value."""
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 """What became of an entry; ``"unknown"`` where one of the lists was cut by the
 limit, so that the entry may be there below the cut."""
+
+
+# --- one number, one entry, one list ----------------------------------------------
 
 
 @attrs.frozen
@@ -251,28 +103,51 @@ class Change:
             return None
         return percent if isfinite(percent) else None
 
+    def __str__(self) -> str:
+        grown = "" if self.percent is None else f" ({self.percent:+.1f} %)"
+        return f"{self.before} → {self.now}{grown}"
+
 
 @attrs.frozen
 class EntryChange:
     """One entry of a list in both periods."""
 
-    value: str | None
-    """What is counted, such as a path or a country's code."""
-    pageviews: Change
-    """Page views; None on the side where the entry is not listed."""
-    visitors: Change
-    """Visitors; None on the side where the entry is not listed."""
+    value: Any
+    """What is counted, such as a path, a country's code or an event; the day or hour
+    of a histogram."""
+    counts: Mapping[str, Change]
+    """By name; None on the side where the entry is not listed."""
     direction: Direction
-    """What became of its page views."""
+    """What became of the first count."""
+    before: Any = None
+    """The day or hour that it is compared with, of a histogram."""
+    partial: bool = False
+    """Whether its counts will still grow."""
+
+    @property
+    def pageviews(self) -> Change:
+        """Page views."""
+        return self.counts["pageviews"]
+
+    @property
+    def visitors(self) -> Change:
+        """Visitors."""
+        return self.counts["visitors"]
+
+    @property
+    def total(self) -> Change:
+        """How often an event happened."""
+        return self.counts["total"]
 
 
 @attrs.frozen(repr=False)
-class Changes(HasFrame, Displayed):
+class Changes(HasFrame[Never], Displayed):
     """A list field in both periods: entries of now first, then those only before.
 
     It has a length and can be iterated and indexed. What an entry has on the
     side where it is not listed is not known if that list was cut by the limit,
-    and 0 if it was not.
+    and 0 if it was not. A histogram has each hour, day, week… beside the one that is as
+    far from its period's beginning.
     """
 
     name: str
@@ -282,6 +157,10 @@ class Changes(HasFrame, Displayed):
     """Whether a list was cut by the limit, so that entries may be missing."""
     partial: bool = False
     """Whether one of the periods was not over yet, so that its counts will grow."""
+    key: str = "value"
+    """The column of what is counted."""
+    zone: str = "UTC"
+    """The zone of a histogram's hours."""
 
     def of(self, *directions: Direction) -> Changes:
         """Those whose direction is one of *directions*.
@@ -292,16 +171,15 @@ class Changes(HasFrame, Displayed):
         items = tuple(item for item in self._items if item.direction in directions)
         return attrs.evolve(self, items=items)
 
-    def plot(self, count: CountName = "pageviews", ax: Axes | None = None) -> Axes:
+    def plot(self, count: CountName | None = None, ax: Axes | None = None) -> Axes:
         """Draw each entry's count in both periods (the extra ``plot``).
 
         Args:
-            count: Which one.
+            count: Which one; page views when None, or how often an event happened.
             ax: The axes to draw into; when None new ones of pyplot.
 
         Returns:
-            The axes, with two bars for each of the first 20 entries, or for as many
-            as there is room for.
+            The axes, with two bars for each of the first 20 entries.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -310,27 +188,26 @@ class Changes(HasFrame, Displayed):
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
         """
-        check_count(count)
-        return draw(self, ax, count=count)
+        return draw(self, ax, count=_counted(self, count))
 
     def _table(self) -> Sequence[Column]:
+        keys = [named(self.key, [item.value for item in self], self.zone)]
+        if self.name == "histogram":
+            before = [item.before for item in self]
+            keys.append(named(f"{self.key}_before", before, self.zone))
+        counts = {
+            name: [item.counts[name] for item in self]
+            for name in _count_names(self.name)
+        }
         return [
-            named("value", [item.value for item in self]),
-            *(
-                Column(
-                    count + ending,
-                    kind,
-                    [getattr(getattr(item, count), value) for item in self],
-                )
-                for count in COUNTS
-                for ending, value, kind in COLUMNS
-            ),
+            *keys,
+            *_changed(counts),
             named("direction", [item.direction for item in self]),
-            named("partial", [self.partial] * len(self)),
+            named("partial", [item.partial for item in self]),
         ]
 
-    def _tables(self) -> Sequence[tuple[str, Sequence[Column]]]:
-        return [(self.name, self._table())]
+    def _tables(self) -> Sequence[Table]:
+        return [Table(self.name, self._table())]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -342,53 +219,558 @@ class Changes(HasFrame, Displayed):
         return self._items[index]
 
     def __repr__(self) -> str:
-        marks = (", truncated" if self.truncated else "") + (
-            ", partial" if self.partial else ""
-        )
+        cut = ", truncated" if self.truncated else ""
+        marks = cut + (", partial" if self.partial else "")
         return f"Changes({self.name!r}, <{len(self)} entries{marks}>)"
 
 
 def changes_of(
-    now: Entries[Any], before: Entries[Any], *, partial: bool = False
+    now: Entries[Any],
+    before: Entries[Any],
+    *,
+    partial: bool = False,
+    begins: tuple[dt.date | None, dt.date | None] = (None, None),
+    interval: str | None = None,
 ) -> Changes:
-    """The change of each entry of two lists of one field."""
-    old = {entry.get("value"): entry for entry in before}
-    new = {entry.get("value") for entry in now}
-    pairs: list[tuple[Entry | None, Entry | None]] = [
-        *((entry, old.get(entry.get("value"))) for entry in now),
-        *((None, entry) for value, entry in old.items() if value not in new),
-    ]
-    items = tuple(_change(*pair, now, before) for pair in pairs)
-    truncated = now.truncated or before.truncated
-    return Changes(now.name, items, truncated, partial)
+    """The change of each entry of two lists of one field.
 
-
-def _change(
-    new: Entry | None, old: Entry | None, now: Entries[Any], before: Entries[Any]
-) -> EntryChange:
-    listed = new if new is not None else old
-    assert listed is not None
-    pageviews, visitors = (
-        Change(_count(new, name, now), _count(old, name, before)) for name in COUNTS
+    Args:
+        now: The list.
+        before: The earlier one.
+        partial: Whether one of the periods is not over.
+        begins: The first days of both periods, for a histogram.
+        interval: That of a histogram.
+    """
+    is_histogram = now.name == "histogram"
+    key = "start" if "start" in now.columns else now.columns[0]
+    new, old = (
+        {_place(e, begin, interval) if begin else getattr(e, key): e for e in entries}
+        for entries, begin in zip((now, before), begins, strict=True)
     )
-    direction = _direction(pageviews, only_before=new is None, only_now=old is None)
-    return EntryChange(listed.get("value"), pageviews, visitors, direction)
+    names = _count_names(now.name)
+    # Of another day, or of what is below a cut, nothing is known.
+    missing = [None if is_histogram or one.truncated else 0 for one in (now, before)]
+    found: list[EntryChange] = []
+    for place in dict.fromkeys([*new, *old]):
+        one, other = new.get(place), old.get(place)
+        counts = {
+            name: Change(
+                getattr(one, name, None) if one else missing[0],
+                getattr(other, name, None) if other else missing[1],
+            )
+            for name in names
+        }
+        if is_histogram:
+            is_partial = any(side is not None and side.partial for side in (one, other))
+            keys = getattr(one, key, None), getattr(other, key, None)
+        else:
+            is_partial, keys = partial, (getattr(one or other, key, None), None)
+        direction = _direction(counts[names[0]], one, other)
+        found.append(EntryChange(keys[0], counts, direction, keys[1], is_partial))
+    return Changes(
+        now.name,
+        tuple(found),
+        truncated=now.truncated or before.truncated,
+        partial=partial,
+        key=key,
+        zone=now.timezone or "UTC",
+    )
 
 
-def _count(entry: Entry | None, name: str, of: Entries[Any]) -> int | None:
-    if entry is not None:
-        count: int | None = entry.get(name)
-        return count
-    return None if of.truncated else 0
+def _place(
+    entry: HistogramEntry, begin: dt.date, interval: str | None
+) -> tuple[int, ...]:
+    """How far an entry of a histogram is from the first one of its period."""
+    day = entry.date
+    match interval:
+        case "year":
+            return (day.year - begin.year,)
+        case "month":
+            return (12 * (day.year - begin.year) + day.month - begin.month,)
+        case "week":
+            # The first day of the calendar is a Monday.
+            return ((day.toordinal() - 1) // 7 - (begin.toordinal() - 1) // 7,)
+        case _:
+            fold = entry.start.fold if entry.start else 0
+            return (day - begin).days, entry.hour or 0, fold
 
 
-def _direction(pageviews: Change, *, only_before: bool, only_now: bool) -> Direction:
-    if pageviews.absolute is None:
+def _direction(change: Change, one: object, other: object) -> Direction:
+    if change.absolute is None:
         return "unknown"
-    if only_before:
-        return "gone"
-    if only_now:
-        return "new"
-    if pageviews.absolute == 0:
-        return "same"
-    return "up" if pageviews.absolute > 0 else "down"
+    if one is None or other is None:
+        return "gone" if one is None else "new"
+    return "up" if change.absolute > 0 else "down" if change.absolute else "same"
+
+
+def _count_names(field: str) -> tuple[str, ...]:
+    return ("total",) if field == "events" else COUNTS
+
+
+def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
+    """Four columns for each count: now, before, and the change of both kinds."""
+    return [
+        named(name + ending, [getattr(one, side) for one in changes])
+        for name, changes in values.items()
+        for ending, side in SIDES.items()
+    ]
+
+
+def _counted(changes: Changes, count: str | None) -> str:
+    if count is None or changes.name == "events":
+        return _count_names(changes.name)[0]
+    check_count(count)
+    return count
+
+
+# --- one query --------------------------------------------------------------------
+
+_ROWS: Final = ("field", "value", "now", "before", "change", "percent", "direction")
+
+
+@attrs.frozen(repr=False)
+class Comparison(HasFrames["TableName"], Displayed):
+    """Two periods of one query compared: totals, and every list.
+
+    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
+    >>> comparison = client.stats.compare(query)
+    >>> comparison.totals["visitors"].absolute
+    125
+    >>> comparison["pages"][0].direction
+    'up'
+    """
+
+    now: Stats
+    """The period that was requested."""
+    before: Stats
+    """The period that it is compared with."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether one of the periods was not over when the service responded: its
+        numbers will still grow, and with them the changes.
+        """
+        return self.now.partial or self.before.partial
+
+    @property
+    def totals(self) -> Mapping[TotalName, Change]:
+        """The totals that both results have, by name."""
+        return {
+            name: Change(getattr(self.now, name), getattr(self.before, name))
+            for name in get_args(TotalName)
+            if name in self.now and name in self.before
+        }
+
+    @property
+    def lists(self) -> Mapping[TableName, Changes]:
+        """The changes of every list that both results have, by name: of the histogram
+        and of events too.
+        """
+        names = cast("Sequence[TableName]", TABLES)
+        return {name: self[name] for name in names if name in self}
+
+    def __contains__(self, name: object) -> bool:
+        return all(
+            name in stats and isinstance(getattr(stats, str(name)), Entries)
+            for stats in (self.now, self.before)
+        )
+
+    def __getitem__(self, name: TableName) -> Changes:
+        """The changes of one list.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it, or it is no list.
+        """
+        if name not in TABLES or name not in self:
+            raise FieldNotRequestedError(
+                f"{name!r} is no list that both results have: see .lists", name=name
+            )
+        now, before = self.now, self.before
+        is_histogram = name == "histogram"
+        return changes_of(
+            getattr(now, name),
+            getattr(before, name),
+            partial=self.partial,
+            begins=(_begin(now), _begin(before)) if is_histogram else (None, None),
+            interval=requested(now.query).interval,
+        )
+
+    @property
+    def differs(self) -> str:
+        """What else than the days differs: another website, page, filter, or number of
+        days; empty where nothing does.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+        >>> other = query.between("today-3d", "today-2d")
+        >>> client.stats.compare(query, against=other).differs
+        '1 day against 2 days'
+        """
+        sides = (
+            (*subject(stats.query).values(), _length(stats))
+            for stats in (self.now, self.before)
+        )
+        return "; ".join(
+            f"{one or 'all'} against {other or 'all'}"
+            for one, other in zip(*sides, strict=True)
+            if one != other
+        )
+
+    def largest(self, rows: int = 10) -> Table:
+        """What changed most over all lists, in one table that displays itself.
+
+        Only what is known in both periods, and has changed, is in it: by page views, or
+        how often an event happened.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pages", "countries")
+        >>> found = client.stats.compare(query.last(days=2)).largest(2)
+        >>> [(row["field"], row["value"], row["change"]) for row in found.to_dicts()]
+        [('countries', 'DE', 30), ('countries', 'TR', 24)]
+        """
+        found = [
+            (
+                *(name, item.value, change.now, change.before),
+                *(change.absolute, change.percent, item.direction),
+            )
+            for name, changes in self.lists.items()
+            if name != "histogram"
+            for item in changes
+            if (change := next(iter(item.counts.values()))).absolute
+        ]
+        found.sort(key=lambda row: -abs(row[4] or 0))
+        return Table("largest changes", of_rows(_ROWS, found[:rows]))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The comparison as plain values, ready for JSON: the website, both periods,
+        the totals and the rows of each list, by the names that frames have.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+        >>> values = client.stats.compare(query).to_dict()
+        >>> values["visitors"], values["visitors_before"], values["visitors_change"]
+        (244, 295, -51)
+        """
+        (totals,) = to_dicts(self._table())
+        values: dict[str, JsonValue] = {**totals, "path": self.now.path}
+        for field in self.lists:
+            values[field] = [*to_dicts(self._table(field))]
+        return values
+
+    def plot(
+        self,
+        field: TableName | None = None,
+        count: CountName = "pageviews",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw both periods (the extra ``plot``).
+
+        Of histograms there is a line for each period, the earlier one dashed and laid
+        over the later one: from the first day on by the day or hour, and months and
+        years by their number. The axis has the days of the later period. Of a list,
+        or of totals where nothing else was requested, there are two bars for each of
+        the first 20 entries.
+
+        Args:
+            field: What to draw; when None the histogram, or else the first list, or
+                else the totals.
+            count: What the lines or bars are of.
+            ax: The axes to draw into; when None new ones of pyplot.
+
+        Returns:
+            The axes, with the website and both periods as the title.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: The query did not request the field, it is no list,
+                there is no such count, or there is nothing to compare.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram", "pages")
+        >>> comparison = client.stats.compare(query.last(days=2))
+        >>> len(comparison.plot().lines)
+        2
+        >>> comparison.plot("pages").get_title(loc="left").splitlines()[0]
+        'semicomplete.com: pages'
+        """
+        check_count(count)
+        field = field or next(iter(self.lists), None)
+        if field is not None:
+            _ = self[field]
+        elif not self.totals:
+            raise FieldNotRequestedError(
+                "there is nothing to compare: add 'histogram' to the query's fields",
+                name="histogram",
+            )
+        return draw(self, ax, field=field or "", count=count)
+
+    def _table(self, field: str | None = None) -> Sequence[Column]:
+        if field is not None:
+            check_list(field, TABLES)
+            return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
+        now, before = self.now, self.before
+        sides = Succeeded(now.query, 0, now), Succeeded(before.query, 0, before)
+        (columns,) = _rows_of([Pair(*sides)], None, [*self.totals])
+        # Without the error and the place of the query.
+        return without_unused(columns[:-2])
+
+    def _lists(self) -> Iterator[tuple[str, Comparison]]:
+        return ((name, self) for name in self.lists)
+
+    def _queries(self) -> list[StatsQuery]:
+        return [self.now.query, self.before.query]
+
+    def __repr__(self) -> str:
+        parts = [repr(label_of(self.now.query))]
+        parts += [f"{name}={change}" for name, change in self.totals.items()]
+        parts += ["partial=True"] if self.partial else []
+        return f"Comparison({', '.join(parts)})"
+
+
+def _begin(stats: Stats) -> dt.date | None:
+    return stats.first_day or next(iter(stats.histogram.column("date")), None)
+
+
+def _length(stats: Stats) -> str:
+    if stats.first_day is None or stats.last_day is None:
+        return "days that are not known"
+    return counted((stats.last_day - stats.first_day).days + 1, "day")
+
+
+# --- many queries -----------------------------------------------------------------
+
+
+@attrs.frozen
+class Pair:
+    """What is compared: the outcome of a query and that of the one before."""
+
+    now: Outcome | None
+    """None where the later outcomes have no such query."""
+    before: Outcome | None
+    """None where the earlier outcomes have no such query."""
+
+    @property
+    def sides(self) -> tuple[Outcome, ...]:
+        """The outcomes that there are."""
+        return tuple(one for one in (self.now, self.before) if one is not None)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison, None where one of the two has no statistics."""
+        results = [one.stats for one in self.sides if one.stats is not None]
+        return Comparison(*results) if len(results) == 2 else None  # noqa: PLR2004
+
+    def total(self, name: str) -> Change:
+        """One total in both periods, None where it is not known."""
+        sides = (one and one.stats for one in (self.now, self.before))
+        return Change(*(getattr(stats, name, None) for stats in sides))
+
+
+def _rows_of(
+    pairs: Sequence[Pair], field: str | None, totals: Sequence[str]
+) -> Iterator[list[Column]]:
+    """The rows of each pair; of no pair an empty table with the columns."""
+    for pair in pairs or [Pair(None, None)]:
+        first = next(iter(pair.sides), None)
+        query = None if first is None else first.query
+        days, days_before = days_of(pair.now), days_of(pair.before)
+        zone = days_before.pop("timezone")
+        about = subject(query) | days
+        about["timezone"] = about["timezone"] or zone
+        about |= {f"{name}_before": day for name, day in days_before.items()}
+        last: dict[str, Any] = {"query": None if first is None else first.index}
+        whole = pair.comparison
+        if field is None:
+            rows = {name: [pair.total(name)] for name in totals}
+            columns = [*_changed(rows), named("partial", [whole and whole.partial])]
+            if first is None:
+                columns = [one._replace(cells=[]) for one in columns]
+            last = errors_of(pair.now, pair.before) | last
+        elif whole is None:
+            empty = no_entries(field, query)
+            columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001 - of this module
+        else:
+            columns = [*whole[cast("TableName", field)]._table()]  # noqa: SLF001
+        yield around(about, columns, last)
+
+
+class Comparisons(Many[Comparison, "TableName"]):
+    """Many queries compared, one by one: ``client.stats.compare(queries)``, or
+    ``outcomes.compare_to(before)``.
+
+    It is a sequence of a ``Comparison`` for each query that succeeded in both
+    periods, in the order of the queries. Frames have a row for the others too. It
+    shows itself as a table of the first total that was requested.
+
+    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").limit(5)
+    >>> now = client.stats.get_many([query.on("yesterday")]).collect()
+    >>> before = client.stats.get_many([query.on("today-2d")]).collect()
+    >>> comparisons = now.compare_to(before)
+    >>> comparisons[0].totals["visitors"].absolute
+    -51
+    >>> growth = comparisons.to_pandas("pages")
+    >>> len(growth.nlargest(3, "pageviews_change"))
+    3
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._pairs = tuple(pairs)
+        found = (pair.comparison for pair in self._pairs)
+        self._items = tuple(one for one in found if one is not None)
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, of both periods."""
+        return tuple(o for pair in self._pairs for o in pair.sides if o.stats is None)
+
+    @property
+    def unmatched(self) -> tuple[Succeeded, ...]:
+        """The outcomes with statistics whose website has none in the other period."""
+        alone = (pair for pair in self._pairs if pair.comparison is None)
+        return tuple(o for pair in alone for o in pair.sides if o.stats is not None)
+
+    @property
+    def partial(self) -> bool:
+        """Whether one of the periods was not over when the service responded."""
+        return any(comparison.partial for comparison in self)
+
+    @property
+    def totals(self) -> tuple[TotalName, ...]:
+        """The totals that some result has, in the document's order."""
+        sides = [one.stats for pair in self._pairs for one in pair.sides if one.stats]
+        names: tuple[TotalName, ...] = get_args(TotalName)
+        return tuple(n for n in names if any(n in stats for stats in sides))
+
+    def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
+        """The changes of one total, the largest first, as the table and the plot show
+        them: each with its website, page and filters, and its days where several have
+        the same ones.
+
+        Raises:
+            FieldNotRequestedError: No result has the total.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> now, before = (
+        ...     client.stats.get_many(query.between(*days).each("day")).collect()
+        ...     for days in (("today-4d", "yesterday"), ("today-8d", "today-5d"))
+        ... )
+        >>> name, change = now.compare_to(before).largest("visitors")[0]
+        >>> name.partition(",")[0], change
+        ('semicomplete.com', Change(now=295, before=0))
+        """
+        if total not in self.totals:
+            raise FieldNotRequestedError(
+                f"no result has {shown(total)}: add it to the queries' fields",
+                name=total,
+            )
+        labels = labels_of([pair.sides[0] for pair in self._pairs])
+        found = [(n, p.total(total)) for n, p in zip(labels, self._pairs, strict=True)]
+        return sorted(found, key=lambda one: -abs(one[1].absolute or 0))
+
+    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
+        """The changes as one pandas data frame (the extra ``pandas``).
+
+        First are the website's ``hostname``, the ``page`` and the ``filters`` where
+        some query has them, the ``timezone``, the ``first_day`` and the ``last_day`` of
+        the period, and ``first_day_before`` and ``last_day_before`` of the other one.
+        Without a *field* there is a row for each query: each total, as ``visitors``,
+        ``visitors_before``, ``visitors_change`` and ``visitors_percent``, ``partial``,
+        ``error`` and the index of the ``query``. With a list's name there are the
+        columns and rows that the changes of each website have by themselves.
+
+        A query that failed, or that one period lacks, has nothing on that side of its
+        row. In a frame of a list it can have no rows, so there is a
+        ``SiteStatsWarning``; see ``failed`` and ``unmatched``.
+
+        Args:
+            field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+            FieldNotRequestedError: There is no such list, or a query did not
+                request it.
+        """
+        return super().to_pandas(field)
+
+    def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a total of each website in both periods (the extra ``plot``).
+
+        Args:
+            total: Which one; the first that was requested when None.
+            ax: The axes to draw into; new ones when None.
+
+        Returns:
+            The axes, with two bars for each of the 20 websites with the largest
+            changes. The title has both periods, if they are those of all.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: No result has the total.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> now = client.stats.get_many([query.on("yesterday")]).collect()
+        >>> before = client.stats.get_many([query.on("today-2d")]).collect()
+        >>> len(now.compare_to(before).plot().patches)
+        2
+        """
+        if total is None:
+            total = self.totals[0] if self.totals else "pageviews"
+        _ = self.largest(total)
+        return draw(self, ax, total=total)
+
+    def _lists(self) -> Iterator[tuple[str, Comparisons]]:
+        for name in TABLES:
+            having = [p for p in self._pairs if p.comparison and name in p.comparison]
+            if having:
+                yield name, Comparisons(having)
+
+    def _queries(self) -> list[StatsQuery]:
+        return [one.query for pair in self._pairs for one in pair.sides]
+
+    def _part(self, part: slice) -> Self:
+        whole = [pair for pair in self._pairs if pair.comparison is not None]
+        return type(self)(whole[part])
+
+    @staticmethod
+    def _query(item: Comparison) -> StatsQuery:
+        return item.now.query
+
+    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
+        return _rows_of(self._pairs, field, self.totals)
+
+    def _warn(self) -> None:
+        warn_of_failed(self.failed, 2 * len(self._pairs))
+        if self.unmatched:
+            names = ", ".join(one.query.hostname for one in self.unmatched[:3])
+            warn(
+                f"{len(self.unmatched)} of the outcomes have none in the other period "
+                f"to compare with, and no rows here; .unmatched has them: {names}"
+            )
+
+
+def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
+    """Each outcome with the one before of the same website, page and filters: the
+    n-th of those with the n-th. What is only before comes last.
+    """
+    earlier: defaultdict[Hashable, deque[Outcome]] = defaultdict(deque)
+    for outcome in before:
+        earlier[label_of(outcome.query)].append(outcome)
+    pairs: list[Pair] = []
+    for outcome in now:
+        same = earlier[label_of(outcome.query)]
+        pairs.append(Pair(outcome, same.popleft() if same else None))
+    return [*pairs, *(Pair(None, one) for rest in earlier.values() for one in rest)]
+
+
+def halves(outcomes: Many[Outcome, Any]) -> Comparisons:
+    """The first half of *outcomes* compared with the second one, one by one."""
+    found = [*outcomes]
+    half = len(found) // 2
+    return Comparisons(map(Pair, found[:half], found[half:]))
+
+
+def labels_of(outcomes: Sequence[Outcome]) -> list[str]:
+    """What each outcome is about, with its days where others are about the same."""
+    names = [label_of(one.query) for one in outcomes]
+    often = Counter(names)
+    found: list[str] = []
+    for name, outcome in zip(names, outcomes, strict=True):
+        _, *days = days_of(outcome).values() if often[name] > 1 else (None, None, None)
+        found.append(", ".join(filter(None, [name, days_text(*days)])))
+    return found

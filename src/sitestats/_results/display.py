@@ -6,14 +6,15 @@ module is the only one of the results that does so.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar
 
-from .tables import to_dicts
+import attrs
+
+from .tables import count_rows, named, to_dicts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import IO
 
     import numpy as np
@@ -25,32 +26,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
 
-    from .tables import Column, Sheet
-
-
-# --- frames and plots -------------------------------------------------------------
-
-
-def pandas_frame(columns: Sequence[Column]) -> pd.DataFrame:
-    """A pandas data frame of *columns*."""
-    from sitestats.analysis._frames import to_pandas
-
-    return to_pandas(columns)
-
-
-def polars_frame(columns: Sequence[Column]) -> pl.DataFrame:
-    """A polars data frame of *columns*."""
-    from sitestats.analysis._frames import to_polars
-
-    return to_polars(columns)
-
-
-def arrow_table(columns: Sequence[Column]) -> pa.Table:
-    """A table of Arrow of *columns*."""
-    from sitestats.analysis._frames import to_arrow
-
-    return to_arrow(columns)
+    from .tables import Column
 
 
 def draw(result: object, ax: Axes | None, **choices: str) -> Axes:
@@ -73,26 +51,33 @@ def draw_each(
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    from sitestats.analysis._small_multiples import plot_each
+    from sitestats.analysis._plots import plot_each
 
     axes: NDArray[np.object_] = plot_each(outcomes, ax, most=most, sharey=sharey)
     return axes
 
 
-class HasFrame(ABC):
-    """A result with rows. Without rows a frame has the same columns and types."""
+# --- frames -----------------------------------------------------------------------
+
+
+FieldT = TypeVar("FieldT", bound=str)
+
+
+class HasFrame(Generic[FieldT]):
+    """A result with rows. Without rows a frame has the same columns and types.
+
+    The type of a field is ``Never`` where a result has no lists.
+    """
 
     __slots__ = ()
 
-    @abstractmethod
-    def _table(self) -> Sequence[Column]:
-        """The columns, also where there are no rows."""
+    if TYPE_CHECKING:
+        _table: Callable[..., Sequence[Column]]
+        """The columns, also where there are no rows; with a field those of a list."""
+        _tables: Callable[[], Iterable[Table]]
+        """The sheets of a workbook."""
 
-    @abstractmethod
-    def _tables(self) -> Iterable[tuple[str, Sequence[Column]]]:
-        """The name and the columns of each sheet of a workbook."""
-
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self, field: FieldT | None = None) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 
         Days are ``datetime64``, hours ``datetime64`` in the zone of the response,
@@ -108,9 +93,10 @@ class HasFrame(ABC):
         1    DE        108        78
         2    FR         83        55
         """
-        return pandas_frame(self._table())
+        frame: pd.DataFrame = _make("to_pandas", self._rows_of(field))
+        return frame
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self, field: FieldT | None = None) -> pl.DataFrame:
         """A polars data frame (the extra ``polars``).
 
         Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
@@ -123,9 +109,10 @@ class HasFrame(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
         ['value', 'pageviews', 'visitors']
         """
-        return polars_frame(self._table())
+        frame: pl.DataFrame = _make("to_polars", self._rows_of(field))
+        return frame
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self, field: FieldT | None = None) -> pa.Table:
         """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
 
         Raises:
@@ -135,7 +122,8 @@ class HasFrame(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
         3
         """
-        return arrow_table(self._table())
+        table: pa.Table = _make("to_arrow", self._rows_of(field))
+        return table
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that reads Arrow, such as DuckDB or polars.
@@ -153,9 +141,7 @@ class HasFrame(ABC):
         >>> duckdb.sql("SELECT max(pageviews) FROM countries").fetchall()
         [(535,)]
         """
-        from sitestats.analysis._frames import to_stream
-
-        return to_stream(self._table(), requested_schema)
+        return _make("to_stream", self._table(), requested_schema)
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         # numpy and pandas would make an array of opaque objects.
@@ -186,51 +172,44 @@ class HasFrame(ABC):
 
         write_workbook(file, self._tables())
 
+    def _rows_of(self, field: FieldT | None) -> Sequence[Column]:
+        if field is None:
+            return self._table()
+        columns = self._table(field)
+        self._warn()
+        return columns
 
-FieldT = TypeVar("FieldT", bound=str)
+    def _warn(self) -> None:
+        """Warn of what has no rows in the frame of a list."""
 
 
-class HasFrames(HasFrame, Generic[FieldT]):
+def _make(function: str, columns: Sequence[Column], *more: object) -> Any:
+    """What a function of the module of frames makes of *columns*."""
+    from sitestats.analysis import _frames
+
+    return getattr(_frames, function)(columns, *more)
+
+
+class HasFrames(HasFrame[FieldT]):
     """A result with a frame of its totals, and one of each of its lists."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def _table(self, field: str | None = None) -> Sequence[Column]:
-        """The columns of the totals, or of a list."""
+    if TYPE_CHECKING:
+        _lists: Callable[[], Iterable[tuple[str, HasFrames[FieldT]]]]
+        """The lists that there are, each with the results that have it."""
+        _queries: Callable[[], Iterable[StatsQuery]]
+        """What was requested."""
 
-    def to_pandas(self, field: FieldT | None = None) -> pd.DataFrame:
-        """A pandas data frame of the totals, or of a list (the extra ``pandas``).
+    def _tables(self) -> Iterable[Table]:
+        yield Table("totals", self._table())
+        for name, having in self._lists():
+            yield Table(name, having._table(name))  # noqa: SLF001 - of this class
+        yield self._code()
 
-        Raises:
-            MissingExtraError: pandas is not installed.
-            FieldNotRequestedError: There is no such list, or it was not requested.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors", "countries")
-        >>> stats = client.stats.get(query.last(days=30).limit(1))
-        >>> stats.to_pandas("countries")
-          value  pageviews  visitors
-        0    US        535       265
-        """
-        return pandas_frame(self._rows_of(field))
-
-    def to_polars(self, field: FieldT | None = None) -> pl.DataFrame:
-        """A polars data frame: see ``to_pandas`` (the extra ``polars``).
-
-        Raises:
-            MissingExtraError: polars is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return polars_frame(self._rows_of(field))
-
-    def to_arrow(self, field: FieldT | None = None) -> pa.Table:
-        """A table of Arrow: see ``to_pandas`` (the extra ``arrow``).
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return arrow_table(self._rows_of(field))
+    def _code(self) -> Table:
+        """The code that makes each query again."""
+        return Table("queries", [named("code", [*map(repr, self._queries())])])
 
     def to_dicts(self, field: FieldT | None = None) -> list[dict[str, JsonValue]]:
         """The rows of ``to_pandas`` as dicts, ready for JSON.
@@ -254,15 +233,6 @@ class HasFrames(HasFrame, Generic[FieldT]):
         """
         return [column.name for column in self._table(field)]
 
-    def _rows_of(self, field: str | None) -> Sequence[Column]:
-        columns = self._table(field)
-        if field is not None:
-            self._warn()
-        return columns
-
-    def _warn(self) -> None:
-        """Warn of what has no rows in the frame of a list."""
-
 
 # --- notebooks and terminals ------------------------------------------------------
 
@@ -272,37 +242,63 @@ class Displayed:
 
     __slots__ = ()
 
-    def _displayed(self) -> object:
-        """What is shown: the value itself, or another one in its place."""
-        return self
+    if TYPE_CHECKING:
+        _displayed: Callable[[], Displayed]
+        """What is shown of a value that ``describe`` does not know by its class."""
 
     def _repr_html_(self) -> str:
-        from sitestats.analysis._html import to_html
+        from sitestats.analysis._display import Display
 
-        return to_html(self._displayed())
+        return Display(self)._repr_html_()
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        from sitestats.analysis._console import to_console
+        from sitestats.analysis._display import Display
 
-        return to_console(self._displayed(), options)
+        return Display(self).__rich_console__(console, options)
 
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
         from sitestats.analysis._text import to_text
 
-        return to_text(self._displayed())
+        return to_text(self)
 
 
-class HasSheet(Displayed, ABC):
-    """A value that is shown as one sheet."""
+@attrs.frozen(repr=False)
+class Table(HasFrame[Never], Displayed):
+    """Columns below a title: what is displayed, a frame, and a sheet of a workbook.
 
-    __slots__ = ()
+    >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
+    >>> client.stats.compare(query).largest(1).to_dicts()[0]["change"]
+    22
+    """
 
-    @abstractmethod
-    def _sheet(self) -> Sheet:
-        """The table to show."""
+    title: str
+    """What stands above it."""
+    columns: Sequence[Column]
+    """Its columns, each with a name and as many cells."""
+    note: str = ""
+    """What stands below the last row."""
 
-    def _displayed(self) -> Sheet:
-        return self._sheet()
+    def head(self, most: int) -> Table:
+        """The first rows; the note says how many there are beyond."""
+        more = count_rows(self.columns) - most
+        if more <= 0:
+            return self
+        columns = [one._replace(cells=one.cells[:most]) for one in self.columns]
+        note = "; ".join(filter(None, [f"… {more:,} more", self.note]))
+        return Table(self.title, columns, note)
+
+    def to_dicts(self) -> list[dict[str, JsonValue]]:
+        """The rows as dicts, ready for JSON."""
+        return to_dicts(self.columns)
+
+    def _table(self) -> Sequence[Column]:
+        return self.columns
+
+    def _tables(self) -> Iterable[Table]:
+        return [self]
+
+    def __repr__(self) -> str:
+        return self._as_text()

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Never,
+    TypeVar,
+    overload,
+)
 
 import attrs
 import msgspec
@@ -18,7 +27,7 @@ from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.text import bounded, did_you_mean, shown
 from sitestats._common.zones import common_zone
 
-from .display import Displayed, HasFrame, draw
+from .display import Displayed, HasFrame, Table, draw
 from .tables import Column, for_json, named
 
 if TYPE_CHECKING:
@@ -179,7 +188,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(HasFrame, Displayed, Generic[EntryT_co]):
+class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one again. An
@@ -230,22 +239,19 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
             )
         return [*map(attrgetter(name), self._items)]
 
-    def _table(self) -> Sequence[Column]:
+    def _table(self, _field: None = None) -> Sequence[Column]:
         return columns_of_entries(self)
 
-    def _tables(self) -> Sequence[tuple[str, Sequence[Column]]]:
-        return [(self.name, self._table())]
+    def _tables(self) -> Sequence[Table]:
+        return [Table(self.name, self._table())]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the entries with matplotlib (the extra ``plot``).
 
-        A histogram has bars of page views, and of visitors in front. What is not over
-        yet, or cut by the period, is hatched; Saturdays and Sundays have a grey
-        background. Where a bar would be narrower than 2.75 points of the axis, from
-        some 120 entries on in a figure of 6 inches, there are steps without gaps
-        instead; from some 670 on, each step is the mean of a day, a week, a month or
-        a year. Another list has a bar for each of its first 20 entries, or for as
-        many as there is room for.
+        A histogram has bars of page views, and of visitors in front; more than 60
+        entries are steps without gaps. What is not over yet, or cut by the period, is
+        hatched; Saturdays and Sundays of days or hours have a grey background. Another
+        list has a bar for each of its first 20 entries.
 
         Args:
             ax: The axes to draw into; when None new ones of pyplot, which a
@@ -258,9 +264,8 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
             MissingExtraError: matplotlib is not installed.
 
         >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=7)
-        >>> axes = client.stats.get(query).histogram.plot()
-        >>> len(axes.patches)
-        14
+        >>> client.stats.get(query).histogram.plot().get_xlabel()
+        'grey: Saturday and Sunday'
         """
         return draw(self, ax)
 

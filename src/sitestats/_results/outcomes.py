@@ -1,20 +1,61 @@
-"""The outcome of each query of ``get_many``: a result or an error, never both."""
+"""Outcomes of many queries: results or errors, with frames, plots and retries."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from abc import abstractmethod
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    NoReturn,
+    Self,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import attrs
 
-from .display import Displayed, HasSheet
-from .tables import Sheet
+from sitestats._common.errors import ConfigurationError, warn
+from sitestats._common.fields import TABLES, TOTALS
+from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.settings import NOT_GIVEN, NotGiven
+from sitestats._common.text import did_you_mean, shown
+from sitestats._query.builder import requested
+from sitestats._query.periods import as_date
+
+from .display import Displayed, FieldT, HasFrames, Table, draw_each
+from .entries import Entries, check_list, columns_of_entries, entry_class
+from .histogram import histogram_class
+from .subjects import label_of, subject, without_unused
+from .tables import Column, around, named, of_rows, stacked
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
     from sitestats._common.errors import SiteStatsError
+    from sitestats._common.fields import TableName
     from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
+    from .comparison import Comparisons
     from .stats import Stats
+
+ItemT = TypeVar("ItemT")
+CollectedT_co = TypeVar("CollectedT_co", covariant=True)
+
+# --- one outcome ------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -64,7 +105,7 @@ class Succeeded(Displayed):
 
 
 @attrs.frozen
-class Failed(HasSheet):
+class Failed(Displayed):
     """A query that failed, and why.
 
     It spoils nothing: the other queries go on.
@@ -91,10 +132,418 @@ class Failed(HasSheet):
         """Raise the error."""
         raise self.error
 
-    def _sheet(self) -> Sheet:
-        why = f"{type(self.error).__name__}: {self.error}"
-        return Sheet(self.query.hostname, ("",), [(why,)], "no response")
+    def _displayed(self) -> Table:
+        return Table(label_of(self.query), [named("", [_error_of(self)])])
 
 
 Outcome: TypeAlias = Succeeded | Failed
 """The outcome of one query."""
+
+
+def _error_of(outcome: Outcome) -> str | None:
+    error = outcome.error
+    return None if error is None else f"{type(error).__name__}: {error}"
+
+
+def days_of(outcome: Outcome | None) -> dict[str, Any]:
+    """The time zone, the first and the last day of *outcome*, as columns.
+
+    Where there is no response they are those that were requested, None for words,
+    which each website's zone makes another day of.
+    """
+    names = ("timezone", "first_day", "last_day")
+    if outcome is None:
+        return dict.fromkeys(names)
+    stats, wanted = outcome.stats, requested(outcome.query)
+    if stats is not None:
+        days = (stats.timezone or wanted.timezone, stats.first_day, stats.last_day)
+    else:
+        first, last = (as_date(wanted.params.get(name)) for name in ("start", "end"))
+        days = (wanted.timezone, first, last)
+    return dict(zip(names, days, strict=True))
+
+
+def errors_of(*outcomes: Outcome | None) -> dict[str, str | None]:
+    """What failed of *outcomes*, as a column."""
+    errors = [_error_of(one) for one in outcomes if one is not None]
+    return {"error": "; ".join(filter(None, errors)) or None}
+
+
+def no_entries(field: str, query: StatsQuery | None) -> Entries[Any]:
+    """A list as the response to *query* would have it, without entries."""
+    wanted = None if query is None else requested(query)
+    kind: type[Any]
+    if field == "histogram":
+        kind = histogram_class(wanted.interval if wanted else None)
+    else:
+        fields = wanted.fields if wanted else ()
+        kind = entry_class(field, timed="seconds_on_page" in fields)
+    return Entries([], name=field, entry_type=kind)
+
+
+# --- many -------------------------------------------------------------------------
+
+
+_BEHIND: Final = ("truncated", "error", "query")
+"""The columns behind those that some lists have alone."""
+
+
+class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
+    """The results of many queries, in their order.
+
+    It has a length, can be iterated, and indexed by a place, a slice or a host name. It
+    is not a ``Sequence``, so that libraries of data frames take its frame, and do not
+    mistake it for a list of opaque objects.
+    """
+
+    _items: tuple[ItemT, ...]
+
+    @abstractmethod
+    def _part(self, part: slice) -> Self:
+        """The results of a slice."""
+
+    @staticmethod
+    @abstractmethod
+    def _query(item: ItemT) -> StatsQuery:
+        """The query of a result."""
+
+    @abstractmethod
+    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
+        """The rows of each query; of no query an empty table with the columns."""
+
+    def _table(self, field: str | None = None) -> list[Column]:
+        if field is not None:
+            check_list(field, TABLES)
+        columns = without_unused(stacked([*self._rows(field)]))
+        return sorted(columns, key=lambda column: column.name in _BEHIND)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return iter(self._items)
+
+    @overload
+    def __getitem__(self, index: int | str) -> ItemT: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+
+    def __getitem__(self, index: int | str | slice) -> ItemT | Self:
+        if isinstance(index, slice):
+            return self._part(index)
+        if isinstance(index, str):
+            return of_hostname(self, index, lambda item: self._query(item).hostname)
+        return self._items[index]
+
+    def __repr__(self) -> str:
+        return self._as_text()
+
+
+def of_hostname(
+    items: Iterable[ItemT], hostname: str, hostname_of: Callable[[ItemT], str]
+) -> ItemT:
+    """The only one of *items* that is about a website.
+
+    Raises:
+        KeyError: None is, or several are.
+    """
+    try:
+        name = normalise_hostname(hostname)
+    except HostnameError:
+        name = hostname
+    found = [item for item in items if hostname_of(item) == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        message = f"{len(found)} are about {shown(name)}: take one by its place"
+    else:
+        hint = did_you_mean(hostname, map(hostname_of, items))
+        message = f"none is about {shown(hostname)}{hint}"
+    raise KeyError(message)
+
+
+def warn_of_failed(failed: Sequence[Failed], total: int) -> None:
+    """Warn of queries that have no rows in the frame of a list, of *total* in all."""
+    if not failed:
+        return
+    some = [f"{one.query.hostname} ({_error_of(one)})" for one in failed[:3]]
+    if len(failed) > len(some):
+        some.append(f"{len(failed) - len(some)} more")
+    were = "query failed and has" if len(failed) == 1 else "queries failed and have"
+    warn(
+        f"{len(failed)} {were} no rows here, of {total} in all; .failed has them: "
+        f"{', '.join(some)}"
+    )
+
+
+# --- collected outcomes -----------------------------------------------------------
+
+Collect: TypeAlias = (
+    "Callable[[Sequence[StatsQuery], float | NotGiven | None], CollectedT_co]"
+)
+"""Runs other queries, with the client and the options that the outcomes are of, until a
+deadline."""
+
+
+class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
+    """The outcomes of all queries, in the order of the queries."""
+
+    def __init__(
+        self,
+        outcomes: Iterable[Outcome],
+        collect: Collect[CollectedT_co] | None = None,
+        *,
+        has_store: bool = False,
+    ) -> None:
+        self._has_store = has_store
+        self._items = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
+        self._collect = collect
+
+    @property
+    def succeeded(self) -> tuple[Succeeded, ...]:
+        """The outcomes with statistics, in the order of the queries."""
+        return tuple(one for one in self._items if isinstance(one, Succeeded))
+
+    @property
+    def never_stored(self) -> tuple[Succeeded, ...]:
+        """The outcomes that the client's store never holds, since words name their
+        days: a word means other days tomorrow. ``.pinned()`` makes dates of them. None
+        are where the client has no store.
+        """
+        relative = (one for one in self.succeeded if one.query.is_relative)
+        return tuple(relative) if self._has_store else ()
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, in the order of the queries."""
+        return tuple(one for one in self._items if isinstance(one, Failed))
+
+    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
+        """The outcomes as one pandas data frame (the extra ``pandas``).
+
+        It is tidy. First are the website's ``hostname``, the ``page`` and the
+        ``filters`` where some query has them, the response's ``timezone``, and the
+        ``first_day`` and ``last_day`` of its period there; then the columns that an
+        entry of the list has by itself; then whether that website's list was
+        ``truncated`` by the limit (a histogram never is), and the index of the
+        ``query`` among those given. Rows are in the order of the queries.
+
+        Without a *field* there is a row for each query: the same first columns, the
+        totals that were requested, ``partial``, ``error`` and ``query``. A query that
+        failed has its error there, and the days that it requested as dates. In a frame
+        of a list such a query can have no rows, so there is a ``SiteStatsWarning``, and
+        ``failed`` has the outcome.
+
+        Args:
+            field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+            FieldNotRequestedError: There is no such list, or a query that
+                succeeded did not request it.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
+        >>> query = query.limit(2)
+        >>> queries = [query, query.website("blog.semicomplete.com")]
+        >>> outcomes = client.stats.get_many(queries).collect()
+        >>> outcomes.to_pandas("countries")[["hostname", "value", "pageviews"]]
+                        hostname value  pageviews
+        0       semicomplete.com    US        535
+        1       semicomplete.com    DE        108
+        2  blog.semicomplete.com    US        222
+        3  blog.semicomplete.com    DE         29
+        """
+        return super().to_pandas(field)
+
+    def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
+        """Compare these outcomes with those *before*, website by website.
+
+        A query is compared with the one before that is about the same website, page
+        and filters. Of several such ones, the first is compared with the first, the
+        second with the second.
+
+        Returns:
+            A table, frames and a plot of both periods and their changes.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> queries = [query, query.website("blog.semicomplete.com")]
+        >>> now, before = (
+        ...     client.stats.get_many([query.on(day) for query in queries]).collect()
+        ...     for day in ("yesterday", "today-2d")
+        ... )
+        >>> growth = now.compare_to(before).to_pandas()
+        >>> growth[["hostname", "visitors", "visitors_before", "visitors_change"]]
+                        hostname  visitors  visitors_before  visitors_change
+        0       semicomplete.com       244              295              -51
+        1  blog.semicomplete.com        72              103              -31
+        """
+        from .comparison import Comparisons, pairs_of
+
+        return Comparisons(pairs_of(self, before))
+
+    def plot(
+        self,
+        ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
+        *,
+        most: int = 24,
+        sharey: bool = False,
+    ) -> NDArray[np.object_]:
+        """Draw the histogram of each website, side by side (the extra ``plot``).
+
+        All have the same time axis. Outcomes about one website, page and filters are
+        drawn into the same axes if their days follow each other. A note says how many
+        more there are, and how many queries failed. See ``Entries.plot``.
+
+        Args:
+            ax: The axes to draw into, in the order of the queries; when None a new
+                figure of pyplot has as many as are needed.
+            most: The most axes of a new figure.
+            sharey: Whether all have the same scale.
+
+        Returns:
+            The axes, as an array without rows: ``axes[0].figure`` is the figure.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: A query did not request the histogram.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=4)
+        >>> queries = query.each(websites=client.websites.list())
+        >>> axes = client.stats.get_many(queries).collect().plot(sharey=True)
+        >>> [one.get_title(loc="left") for one in axes][:2]
+        ['semicomplete.com', 'blog.semicomplete.com']
+        """
+        if isinstance(ax, str):
+            raise TypeError(
+                "outcomes.plot() draws the histogram of each website; for a list of "
+                f"one of them call outcomes['example.com'].stats.plot({shown(ax)})"
+            )
+        return draw_each(self, ax, most=most, sharey=sharey)
+
+    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
+        wanted = {name for one in self for name in requested(one.query).fields}
+        totals = [name for name in TOTALS if name in wanted]
+        for one in self._items or (None,):
+            query, stats = (one.query, one.stats) if one else (None, None)
+            last: dict[str, Any] = {"query": one.index if one else None}
+            if field is None:
+                names = (*totals, "partial")
+                values = [getattr(stats, name, None) for name in names]
+                columns = of_rows(names, [values] if one else [])
+                last = errors_of(one) | last
+            else:
+                entries: Entries[Any] = (
+                    getattr(stats, field) if stats else no_entries(field, query)
+                )
+                columns = columns_of_entries(entries)
+                if field != "histogram":
+                    last = {"truncated": entries.truncated} | last
+            yield around(subject(query) | days_of(one), columns, last)
+
+    def _warn(self) -> None:
+        warn_of_failed(self.failed, len(self))
+
+    def _lists(self) -> Iterator[tuple[str, Self]]:
+        for name in TABLES:
+            having = [one for one in self.succeeded if name in one.stats]
+            if having:
+                yield name, type(self)(having)
+
+    def _queries(self) -> list[StatsQuery]:
+        return [one.query for one in self]
+
+    def _part(self, part: slice) -> Self:
+        return type(self)(self._items[part], self._collect, has_store=self._has_store)
+
+    @staticmethod
+    def _query(item: Outcome) -> StatsQuery:
+        return item.query
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
+        # Without the client, which may hold a credential.
+        return type(self), (self._items,)
+
+    def _collect_failed(self, deadline: float | NotGiven | None) -> CollectedT_co:
+        """Run the queries that failed."""
+        if self._collect is None:
+            raise ConfigurationError(
+                "these outcomes were pickled or made by hand, and have no client: "
+                "call get_many with [failed.query for failed in outcomes.failed]"
+            )
+        return self._collect([failed.query for failed in self.failed], deadline)
+
+    def _with_retried(self, retried: Iterable[Outcome]) -> Self:
+        """These outcomes with those *retried* in place of the failed ones."""
+        indices = [failed.index for failed in self.failed]
+        newer = [attrs.evolve(one, index=indices[one.index]) for one in retried]
+        return type(self)(
+            [*self.succeeded, *newer], self._collect, has_store=self._has_store
+        )
+
+
+class Outcomes(CollectedOutcomes["Outcomes"]):
+    """The outcomes of all queries, in their order: ``get_many(…).collect()``.
+
+    It is a sequence of ``Succeeded`` and ``Failed``, a slice of which is one again.
+    It shows itself as a table, and makes frames and comparisons as often as you like.
+    A pickle of it has no client.
+
+    Example:
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
+        >>> queries = [query, query.website("nobody.example")]
+        >>> outcomes = client.stats.get_many(queries).collect()
+        >>> outcomes[0].result().visitors, len(outcomes.failed)
+        (953, 1)
+        >>> outcomes[:1].to_dicts()[0]["visitors"]
+        953
+        >>> failed = Failed(query, 0, NotFoundError("unknown", status=404))
+        >>> len(Outcomes([failed]).failed)  # made in a unit test
+        1
+    """
+
+    def retry(self, *, deadline: float | NotGiven | None = NOT_GIVEN) -> Outcomes:
+        """Request again what failed, and return all outcomes anew.
+
+        Each outcome keeps its index. The concurrency and the progress are those of
+        ``get_many``, and so is the deadline, counted anew.
+
+        Args:
+            deadline: Seconds for all of it; None is without.
+
+        Raises:
+            ConfigurationError: *deadline* is wrong, or these were pickled.
+
+        Example:
+            >>> emulator.fail_next(3, status=503)
+            >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
+            >>> impatient = client.with_options(retries=0)
+            >>> outcomes = impatient.stats.get_many([query] * 4).collect()
+            >>> len(outcomes.failed), len(outcomes.retry().failed)
+            (3, 0)
+        """
+        if not self.failed:
+            return self
+        return self._with_retried(self._collect_failed(deadline))
+
+
+class AsyncOutcomes(CollectedOutcomes[Awaitable["AsyncOutcomes"]]):
+    """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
+
+    Example:
+        >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
+        >>> async def main() -> int:
+        ...     async with emulator.async_client() as client:
+        ...         outcomes = await client.stats.get_many(queries).collect()
+        ...     return len(outcomes.to_pandas())
+        >>> asyncio.run(main())
+        3
+    """
+
+    async def retry(
+        self, *, deadline: float | NotGiven | None = NOT_GIVEN
+    ) -> AsyncOutcomes:
+        """As ``Outcomes.retry``, awaited."""
+        if not self.failed:
+            return self
+        return self._with_retried(await self._collect_failed(deadline))

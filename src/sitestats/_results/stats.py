@@ -19,7 +19,6 @@ from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
 from sitestats._common.wire import Headers
-from sitestats._common.zones import common_zone
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrames, draw
@@ -32,6 +31,7 @@ from .entries import (
     columns_of_entries,
 )
 from .histogram import HistogramEntry
+from .subjects import subject, without_unused
 from .tables import Column, for_json, named
 
 if TYPE_CHECKING:
@@ -398,15 +398,18 @@ class Stats(HasFrames["TableName"], Displayed):
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is None:
-            return columns_of_totals([self])
+            totals = (name for name in TOTALS if name in self)
+            names = ("timezone", "first_day", "last_day", *totals, "partial")
+            values = subject(self.query) | {name: getattr(self, name) for name in names}
+            return without_unused([named(name, [one]) for name, one in values.items()])
         check_list(field, TABLES)
         return columns_of_entries(self._value(field))
 
-    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
-        yield "totals", self._table()
-        for name, value in self._values.items():
-            if _are_entries(value):
-                yield name, columns_of_entries(value)
+    def _lists(self) -> Iterator[tuple[str, Stats]]:
+        return ((name, self) for name, one in self._values.items() if _are_entries(one))
+
+    def _queries(self) -> Sequence[StatsQuery]:
+        return [self.query]
 
     def __contains__(self, name: object) -> bool:
         return name in self._values
@@ -468,33 +471,3 @@ class Stats(HasFrames["TableName"], Displayed):
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
     return isinstance(value, Entries)
-
-
-def columns_of_totals(
-    results: Sequence[Stats], fields: Sequence[str] = ()
-) -> list[Column]:
-    """One row for each result: which website, which period, its totals, and
-    whether they will still grow.
-
-    A total that no result has has no column, unless it is among *fields*.
-    """
-
-    def column(name: str, zone: str = "UTC") -> Column:
-        cells = [
-            getattr(stats, name) if name not in TOTALS or name in stats else None
-            for stats in results
-        ]
-        return named(name, cells, zone)
-
-    zone = common_zone([stats.timezone for stats in results])
-    return [
-        named("hostname", [stats.query.hostname for stats in results]),
-        column("start", zone),
-        column("end", zone),
-        *(
-            column(name)
-            for name in TOTALS
-            if name in fields or any(name in stats for stats in results)
-        ),
-        column("partial"),
-    ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from operator import attrgetter
-from typing import Final, Self, SupportsIndex, overload
+from typing import Final, Never, Self, SupportsIndex, overload
 
 import attrs
 
@@ -14,12 +13,12 @@ from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
 
-from .display import HasFrame, HasSheet
-from .many_results import of_hostname
-from .tables import Column, Sheet, named
+from .display import Displayed, HasFrame, Table
+from .outcomes import of_hostname
+from .tables import Column, named, of_rows
 
-_MOST_SHOWN: Final = 1000
-"""Rows of a table; a repr has a tenth of that."""
+_MOST_SHOWN: Final = 100
+"""Websites in a repr."""
 
 
 def _no_extra() -> Mapping[str, JsonValue]:
@@ -27,7 +26,7 @@ def _no_extra() -> Mapping[str, JsonValue]:
 
 
 @attrs.frozen(repr=False)
-class _NamedValues(HasSheet):
+class _NamedValues(Displayed):
     """Values that are shown by their names."""
 
     def __repr__(self) -> str:
@@ -35,16 +34,14 @@ class _NamedValues(HasSheet):
         values = (f"{name}={bounded(getattr(self, name))!r}" for name in fields)
         return f"{type(self).__name__}({', '.join(values)})"
 
-    def _sheet(self) -> Sheet:
+    def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
+        title = bounded(values.pop("hostname"))
         differences = values.pop("differences", ())
         extra = values.pop("extra")
         rows = [(name.replace("_", " "), value) for name, value in values.items()]
-        rows += islice(extra.items(), _MOST_SHOWN)
-        total = len(values) - 1 + len(extra)
-        note = "; ".join(map(str, differences))
-        title = bounded(rows.pop(0)[1])
-        return Sheet(title, ("", ""), rows, note, total)
+        rows += extra.items()
+        return Table(title, of_rows(("", ""), rows), "; ".join(map(str, differences)))
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -92,7 +89,7 @@ _COLUMNS: Final = tuple(
 )
 
 
-class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):  # noqa: SLOT001 - a tuple can have none
+class WebsiteList(tuple[Website, ...], HasFrame[Never], Displayed):  # noqa: SLOT001 - a tuple can have none
     """The websites that the service lists: ``client.websites.list()``.
 
     It is a tuple that shows itself as a table and becomes a frame, and so is a slice
@@ -139,32 +136,25 @@ class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):  # noqa: SLOT001 - a
         """The websites as dicts, ready for JSON."""
         return [website.to_dict() for website in self]
 
-    def _tables(self) -> Iterable[tuple[str, Sequence[Column]]]:
-        return [("websites", self._table())]
+    def _tables(self) -> Iterable[Table]:
+        return [Table("websites", self._table())]
 
-    def _table(self) -> Sequence[Column]:
+    def _table(self, _field: None = None) -> Sequence[Column]:
         return [
             named(name, [getattr(website, name) for website in self])
             for name in _COLUMNS
         ]
 
-    def _sheet(self) -> Sheet:
-        rows = [
-            (
-                *(website.hostname, website.label, website.timezone),
-                *(website.is_public, website.pageviews, website.events),
-            )
-            for website in self[:_MOST_SHOWN]
-        ]
-        headings = ("", "label", "time zone", "public", "page views", "events")
-        note = "page views and events in 30 days"
-        return Sheet("websites", headings, rows, note, len(self))
+    def _displayed(self) -> Table:
+        names = ("hostname", "label", "timezone", "is_public", "pageviews", "events")
+        columns = [named(name, [getattr(one, name) for one in self]) for name in names]
+        return Table("websites", columns, "page views and events in 30 days")
 
     def __repr__(self) -> str:
-        most = _MOST_SHOWN // 10
-        if len(self) <= most:
+        if len(self) <= _MOST_SHOWN:
             return super().__repr__()
-        return f"({', '.join(map(repr, self[:most]))}, … {len(self) - most:,} more)"
+        shown = ", ".join(map(repr, self[:_MOST_SHOWN]))
+        return f"({shown}, … {len(self) - _MOST_SHOWN:,} more)"
 
 
 @attrs.frozen(kw_only=True, repr=False)

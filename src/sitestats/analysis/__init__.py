@@ -6,9 +6,23 @@ package costs nothing until then.
 
 from __future__ import annotations
 
-from sitestats._results.comparison import Change, Changes, Comparison, EntryChange
-from sitestats._results.outcome_comparison import Comparisons
+from sitestats._results.comparison import (
+    Change,
+    Changes,
+    Comparison,
+    Comparisons,
+    EntryChange,
+)
+from sitestats._results.display import Table
 
 from ._display import Display
 
-__all__ = ["Change", "Changes", "Comparison", "Comparisons", "Display", "EntryChange"]
+__all__ = [
+    "Change",
+    "Changes",
+    "Comparison",
+    "Comparisons",
+    "Display",
+    "EntryChange",
+    "Table",
+]

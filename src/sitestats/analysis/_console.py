@@ -5,9 +5,8 @@ Only rich calls a result's method that imports this, so rich is installed then.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from rich import box
 from rich import table as rich_tables
@@ -15,154 +14,120 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.text import Text
 
 from sitestats._common.text import plain
-from sitestats._results.tables import are_numbers
+from sitestats._results.display import Table
+from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
-from ._description import (
-    Chart,
-    Part,
-    Signed,
-    Table,
-    Title,
-    Totals,
-    Unknown,
-    describe,
-)
-from ._labels import MOST_ROWS, NO_ENTRIES, cell, heading, percent
+from ._describe import Part, bars_of, chart_note, is_chart
+from ._labels import NO_ENTRIES, cell, heading, is_change, text_in
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36
-_WIDEST_CHART: Final = 200
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS: Final = " .:-=+*#@"
-_SHORT: Final = {"in percent": "%"}
-"""Shorter headings for a terminal."""
 
 
 def to_console(
-    result: object, options: ConsoleOptions, *, top: int = MOST_ROWS
+    parts: Iterable[Part], options: ConsoleOptions
 ) -> Iterator[RenderableType]:
-    """The parts of *result* for rich, with an empty line between them."""
-    for index, part in enumerate(describe(result, top)):
+    """The *parts* of a result for rich, with an empty line between them."""
+    for index, part in enumerate(parts):
         if index:
             yield ""
         yield from _part(part, options)
 
 
 def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
-    match part:
-        case Title():
-            line = Text(plain(part.text), style="bold")
-            if part.about:
-                line.append(f"  {plain(part.about)}", style="dim")
-            yield line
-        case Totals():
-            yield Text("   ").join(
-                Text.assemble((text(value).plain, "bold"), f" {name}")
-                for name, value in part.numbers
-            )
-        case Chart():
-            yield from _chart(part, options)
-        case Table():
-            yield from _table(part)
-
-
-# --- the chart --------------------------------------------------------------------
-
-
-def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
-    yield Text("page views", style="bold")
-    if not chart.bars:
-        yield _note(NO_ENTRIES)
-    elif len(chart.bars) > _MOST_BARS:
-        yield from _sparkline(chart, options)
-    else:
-        yield from _bars(chart, options)
-
-
-def _bars(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
-    highest = chart.highest
-    width = max(len(f"{bar.count:,}") for bar in chart.bars)
-    for bar in chart.bars:
-        # Rounded up, so that a count above zero is visible.
-        filled = -(-bar.count * _BAR // highest)
-        line = Text(f"  {bar.label}  {bar.count:>{width},}  ")
-        line.append(("#" if options.ascii_only else "█") * filled, style="cyan")
-        line.rstrip()
-        if bar.mark:
-            line.append(f"  {bar.mark}", style="dim")
-        yield line
-
-
-def _sparkline(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
-    blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
-    highest = chart.highest
-    widest = max(len(bar.label) for bar in chart.bars)
-    room = max(10, min(options.max_width, _WIDEST_CHART) - widest - 4)
-    for start in range(0, len(chart.bars), room):
-        line = Text(f"  {chart.bars[start].label:{widest}}  ")
-        line.append(
-            "".join(
-                blocks[-(-bar.count * (len(blocks) - 1) // highest)]
-                for bar in chart.bars[start : start + room]
-            ),
-            style="cyan",
+    if isinstance(part, Table):
+        yield from _chart(part, options) if is_chart(part) else _table(part)
+        return
+    yield Text.assemble((plain(part.text), "bold"), (f"  {plain(part.about)}", "dim"))
+    if part.numbers:
+        yield ""
+        yield Text("   ").join(
+            Text.assemble((cell(value), "bold"), f" {name}")
+            for name, value in part.numbers
         )
-        yield line
-    yield _note(f"the highest is {highest:,}")
-    yield from map(_note, filter(None, [chart.note, *_edges(chart)]))
 
 
-def _edges(chart: Chart) -> Iterator[str]:
-    """Notes about bars that are not whole, which are the first or the last ones."""
-    marks = [bar.mark for bar in chart.bars]
-    if marks[0] and not all(marks):
-        yield f"the first one is {marks[0]}"
-    for mark, bars in groupby(reversed(marks)):
-        count = len([*bars])
-        if not mark:
-            return
-        yield f"the last {'one is' if count == 1 else f'{count} are'} {mark}"
+def _note(note: str) -> Iterator[Text]:
+    if note:
+        yield Text(f"  {plain(note)}", style="dim")
 
 
-# --- tables -----------------------------------------------------------------------
+def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
+    """A bar on a line for each of few entries, a letter for each of many."""
+    bars = bars_of(table)
+    yield Text("page views", style="bold")
+    if not bars:
+        yield from _note(NO_ENTRIES)
+        return
+    highest = max([1, *(bar.count for bar in bars)])
+    blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
+    if len(bars) > _MOST_BARS:
+        label = max(len(bar.label) for bar in bars)
+        room = max(10, min(options.max_width, 200) - label - 4)
+        for start in range(0, len(bars), room):
+            # Rounded up, so that a count above zero is visible.
+            steps = (-(-bar.count * 8 // highest) for bar in bars[start : start + room])
+            drawn = "".join(blocks[step] for step in steps)
+            line = f"  {bars[start].label:{label}}  "
+            yield Text.assemble(line, (drawn.rstrip(), "cyan"))
+        yield from _note(f"the highest is {highest:,}")
+        yield from _note(chart_note(table, bars, "the ends are"))
+        return
+    width = max(len(f"{bar.count:,}") for bar in bars)
+    for bar in bars:
+        filled = ("#" if options.ascii_only else "█") * -(-bar.count * _BAR // highest)
+        line = f"  {bar.label}  {bar.count:>{width},}  "
+        whole = Text.assemble(line, (filled, "cyan"), (f"  {bar.mark}", "dim"))
+        whole.rstrip()
+        yield whole
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
-    first, *others = table.headings
-    if table.is_sheet or not table.rows:
-        yield Text(plain(table.title), style="bold")
-    if table.rows:
-        names = [first if table.is_sheet else table.title, *others]
-        drawn = make_table([_SHORT.get(name, name) for name in names], table.numbers)
-        drawn.show_header = any(names)
-        for row in table.rows:
-            drawn.add_row(*map(text, row))
-        yield drawn
+    is_list = table.columns[0].name in {"value", "name"}
+    name = heading(table.title)
+    has_rows = count_rows(table.columns) > 0
+    if not is_list or not has_rows:
+        yield Text(plain(name), style="bold")
+    if has_rows:
+        headings = [heading(column.name) for column in table.columns]
+        yield make_table(table, [name, *headings[1:]] if is_list else headings)
     else:
-        yield _note(table.empty)
-    yield from map(_note, filter(None, table.notes))
+        yield from _note(NO_ENTRIES if is_list else "none")
+    yield from _note(table.note)
 
 
-def _note(note: str) -> Text:
-    return Text(f"  {plain(note)}", style="dim")
-
-
-def make_table(
-    headings: Iterable[str], numbers: Container[int] = ()
-) -> rich_tables.Table:
-    """An empty table; *numbers* are the columns that hold numbers."""
-    table = rich_tables.Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
+def make_table(table: Table, headings: Sequence[str]) -> rich_tables.Table:
+    """The table of rich."""
+    drawn = rich_tables.Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        show_header=any(headings),
     )
-    for column, name in enumerate(headings):
-        is_number = column in numbers
-        table.add_column(
-            name,
-            justify="right" if is_number else "left",
+    for column, name in zip(table.columns, headings, strict=True):
+        drawn.add_column(
+            Text(plain(name)),
+            justify="right" if column.is_number else "left",
             overflow="fold",
-            no_wrap=is_number,
+            no_wrap=column.is_number,
         )
-    return table
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        drawn.add_row(
+            *(_text(c, v, table.title) for c, v in zip(table.columns, row, strict=True))
+        )
+    return drawn
+
+
+def _text(column: Column, value: object, field: str) -> Text:
+    if value is None and column.name not in {"value", "name"}:
+        return Text("-", style="dim")
+    style = "dim" if value is None or value == "" else ""
+    if is_change(column) and isinstance(value, int | float) and value:
+        style = "green" if value > 0 else "red"
+    return Text(plain(text_in(column, value, field)), style)
 
 
 def table_of_rows(
@@ -171,30 +136,18 @@ def table_of_rows(
     """A table of *rows*, such as ``to_dicts`` gives.
 
     Args:
-        rows: Values by their names. One whose name ends in ``_percent`` is one.
+        rows: Values by their names.
         headings: Those of the columns, by the names; an empty one is the name's own.
     """
-    values = [[row[name] for row in rows] for name in headings]
-    numbers = {n for n, column in enumerate(values) if are_numbers(column)}
-    table = make_table([title or heading(n) for n, title in headings.items()], numbers)
-    for row in rows:
-        table.add_row(*(_named_cell(name, row[name]) for name in headings))
-    return table
+    columns = [
+        Column(name, _kind(name, cells), cells)
+        for name in headings
+        for cells in [[row[name] for row in rows]]
+    ]
+    names = [text or heading(name) for name, text in headings.items()]
+    return make_table(Table("", columns), names)
 
 
-def _named_cell(name: str, value: Any) -> Text:
-    return text(percent(value) if name.endswith("_percent") else value)
-
-
-def text(value: object) -> Text:
-    """The text of a cell: thousands are separated, and None is a dash."""
-    match value:
-        case None:
-            return Text("-", style="dim")
-        case Unknown():
-            return Text(value.text, style="dim")
-        case Signed():
-            style = "green" if value.value > 0 else "red" if value.value < 0 else ""
-            return Text(value.text, style)
-        case _:
-            return Text(plain(cell(value)))
+def _kind(name: str, cells: Sequence[object]) -> Kind:
+    kinds = {*map(type, cells)} - {type(None)}
+    return Kind.NUMBER if kinds and kinds <= {int, float} else kind_of(name)

@@ -1,10 +1,13 @@
-"""Display a result with more or fewer rows than it shows by itself."""
+"""Display a result, with more or fewer rows than by itself, or with its code."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
+
+from sitestats._results.display import HasFrames
 
 from ._labels import MOST_ROWS
 
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from sitestats._results.display import Displayed
+
+    from ._describe import Part
 
 
 @attrs.frozen
@@ -23,6 +28,7 @@ class Display:
     Args:
         result: Statistics, a list, outcomes, a comparison, websites, a plan or report.
         rows: The most rows of a table.
+        code: Whether the code of each query stands below, which makes the result again.
 
     >>> from rich.console import Console
     >>> from sitestats.analysis import Display
@@ -38,19 +44,23 @@ class Display:
 
     result: Displayed
     rows: int = MOST_ROWS
+    code: bool = attrs.field(default=False, kw_only=True)
+
+    def _parts(self) -> Iterator[Part]:
+        from ._describe import describe
+
+        yield from describe(self.result, self.rows)
+        if self.code and isinstance(self.result, HasFrames):
+            yield self.result._code()  # noqa: SLF001 - of all results, for this folder
 
     def _repr_html_(self) -> str:
         from ._html import to_html
 
-        return to_html(_displayed(self.result), top=self.rows)
+        return to_html(self._parts())
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
         from ._console import to_console
 
-        return to_console(_displayed(self.result), options, top=self.rows)
-
-
-def _displayed(result: Displayed) -> object:
-    return result._displayed()  # noqa: SLF001 - of all results, for this folder
+        return to_console(self._parts(), options)

@@ -1,61 +1,64 @@
-"""Plot histograms, lists and comparisons with matplotlib.
-
-What is drawn depends on the room for it, in points of the axes' present size: a bar for
-each entry of a histogram, or steps without gaps, or steps of means; as many entries of
-a list, ticks and characters as do not overlap.
-"""
+"""Plot histograms, lists, comparisons and many websites with matplotlib."""
 
 from __future__ import annotations
 
 import datetime as dt
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import singledispatch
+from itertools import count as numbers
+from itertools import pairwise
+from math import ceil, nan, sqrt
+from statistics import median_low
 from typing import Any, Final
 
 import attrs
 
 from sitestats._common.errors import load_extra
-from sitestats._common.fields import TotalName
 from sitestats._common.text import cut, plain
-from sitestats._results.comparison import Change, Changes, Comparison
-from sitestats._results.entries import Entries, columns_of_entries
-from sitestats._results.outcome_comparison import Comparisons
+from sitestats._query.builder import requested
+from sitestats._results.comparison import Change, Changes, Comparison, Comparisons
+from sitestats._results.entries import Entries
+from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
+from sitestats._results.subjects import label_of
 
 from ._frames import check_range
-from ._labels import NO_ENTRIES, about, heading, left_out, title, unknown
-from ._series import DAY, Point, Series, series_of
+from ._labels import (
+    CUT,
+    NO_ENTRIES,
+    NOT_OVER,
+    days,
+    heading,
+    joined,
+    marks,
+    period,
+    unknown,
+)
 
-_MOST_BARS: Final = 20
+_MOST_ROWS: Final = 20
+_ROW: Final = 12
+"""The least height of a row, in points."""
+_MOST_BARS: Final = 60
+"""The most entries of a histogram with a bar each; more are steps without gaps."""
+_MOST_WEEKENDS: Final = 10
 _LONGEST_NAME: Final = 40
-_NARROWEST_BAR: Final = 2.75
-"""Points of the axis for one entry of a histogram, from which it has a bar."""
-_NARROWEST_STEP: Final = 0.5
-"""Points of the axis for one step; narrower ones become means of a longer unit."""
-_ROW: Final = 1.25
-"""Heights of a letter between two lines of text that do not touch."""
-_CHARACTER: Final = 0.57
-"""The width of a character of most fonts, in heights."""
-_LEGEND: Final = 48
-"""Points above the highest count for a legend of two lines."""
-_MOST_LINES: Final = 2
-"""The most lines of each part of a title."""
-OFFSET: Final = 75
-"""Points below the right end of the axis, for the year and the month of its ticks."""
+_LONGEST_TITLE: Final = 75
+_MOST_COLUMNS: Final = 4
 _MOST_MARKERS: Final = 40
-_HATCH: Final = "//"
-_NOT_WHOLE: Final = {"alpha": 0.35, "hatch": _HATCH}
-_NOT_WHOLE_SPAN: Final = {
+_MOST_TICKS: Final = 8
+_GAP: Final = 1.5
+"""Steps between two entries that are not neighbours: months differ by a tenth."""
+_HALF_AN_HOUR: Final = dt.timedelta(minutes=30)
+_DAY: Final = dt.timedelta(days=1)
+_WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
+_NOT_WHOLE: Final = {
     "facecolor": "none",
     "edgecolor": "gray",
     "alpha": 0.4,
-    "hatch": _HATCH,
+    "hatch": "//",
     "linewidth": 0,
     "zorder": 0,
 }
-_WEEKEND: Final = {"color": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
-_SATURDAY: Final = 5
 
 
 @attrs.frozen
@@ -95,318 +98,224 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
 
 @singledispatch
 def draw(result: object, ax: Any, **choices: Any) -> None:
-    """Draw *result* into *ax*.
-
-    Args:
-        result: A value of one of the registered types.
-        ax: The axes.
-        choices: What to draw of it, if there is a choice.
-    """
+    """Draw *result* into *ax*; *choices* say what of it, if there is a choice."""
     message = f"no plot of {type(result).__name__} in {ax} with {choices}"
     raise TypeError(message)
 
 
-# --- results ----------------------------------------------------------------------
-
-
-@draw.register(Stats)
+@draw.register
 def _of_stats(stats: Stats, ax: Any, field: str) -> None:
     draw(getattr(stats, field), ax)
     name = "" if field == "histogram" else f": {heading(field)}"
-    set_title(ax, title(stats) + name, about(stats))
+    _set_title(ax, label_of(stats.query) + name, period(stats))
 
 
 @draw.register(Entries)
 def _of_entries(entries: Entries[Any], ax: Any) -> None:
-    check_range(columns_of_entries(entries))
-    if "date" in entries.columns:
-        draw_histogram(ax, series_of(entries))
-    else:
-        _list(entries, ax)
+    check_range(entries._table())  # noqa: SLF001 - of all results, for this folder
+    if entries.name == "histogram":
+        ax.set_xlabel(_histogram(ax, [*entries]), loc="left", fontsize="small")
+        return
+    label, count = entries.columns[:2]
+    shown = entries[: _room_of(ax)]
+    names = [name or unknown(entries.name) for name in shown.column(label)]
+    ax.barh(range(len(shown)), shown.column(count), color=palette_of(ax).soft)
+    _rows(ax, names, len(entries), heading(count), CUT if entries.truncated else "")
+    _set_title(ax, heading(entries.name))
 
 
-@draw.register(Comparison)
+@draw.register
 def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> None:
     now, before = comparison.now, comparison.before
+    name = heading(count if field == "histogram" else field)
     if field == "histogram":
-        for stats in (now, before):
-            check_range(columns_of_entries(stats.histogram))
-        _lines(comparison, count, ax)
-        set_title(ax, f"{title(now)}: {heading(count)}", about(now))
-        return
-    if field:
-        _changes(comparison[field], ax, count)  # type: ignore[index]  # a list's name
+        _lines(ax, comparison, count)
+    elif field:
+        changes = comparison[field]  # type: ignore[index]  # a list's name
+        draw(changes, ax, count="total" if field == "events" else count)
     else:
-        changes = [(heading(n), one) for n, one in comparison.totals.items()]
-        _pairs(ax, changes, partial=comparison.partial)
-    against = about(before)
-    text = f"{about(now)}, against {against}" if against else about(now)
-    set_title(ax, title(now) + (field and f": {heading(field)}"), text)
+        totals = [(heading(n), one) for n, one in comparison.totals.items()]
+        _pairs(ax, totals, "", NOT_OVER if comparison.partial else "")
+    first = ": ".join(filter(None, [label_of(now.query), name]))
+    against = period(before).removesuffix(f", {now.timezone}")
+    _set_title(ax, first, period(now), f"against {against}", comparison.differs)
 
 
-@draw.register(Changes)
-def _changes(changes: Changes, ax: Any, count: str = "pageviews") -> None:
+@draw.register
+def _of_changes(changes: Changes, ax: Any, count: str) -> None:
     pairs = [
-        (item.value or unknown(changes.name), getattr(item, count)) for item in changes
+        (str(item.value or unknown(changes.name)), item.counts[count])
+        for item in changes
     ]
-    _pairs(ax, pairs, name=count, truncated=changes.truncated, partial=changes.partial)
-    set_title(ax, heading(changes.name))
+    notes = (CUT if changes.truncated else "", NOT_OVER if changes.partial else "")
+    _pairs(ax, pairs, heading(count), *notes)
+    _set_title(ax, heading(changes.name))
 
 
-@draw.register(Comparisons)
-def _of_comparisons(comparisons: Comparisons, ax: Any, total: TotalName) -> None:
-    changes = comparisons.largest(total)
-    _pairs(ax, changes, name=total, partial=comparisons.partial)
+@draw.register
+def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
+    note = NOT_OVER if comparisons.partial else ""
+    _pairs(ax, comparisons.largest(total), heading(total), note)
     # Without the zone, which differs by website.
-    periods = {
-        ", against ".join(about(stats).partition(",")[0] for stats in (c.now, c.before))
-        for c in comparisons
-    }
+    periods = {f"{days(one.now)}, against {days(one.before)}" for one in comparisons}
     if len(periods) == 1:
-        set_title(ax, *periods)
+        _set_title(ax, *periods)
 
 
 # --- over time --------------------------------------------------------------------
 
 
-def draw_histogram(ax: Any, series: Series, *, has_legend: bool = True) -> None:
-    """Draw page views, and the visitors among them in front."""
+def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> str:
+    """Draw page views, and the visitors among them in front; return the note."""
     dates = load_extra("matplotlib.dates", extra="plot")
-    room = _width(ax)
+    whens = [*map(_when_of, entries)]
+    gaps = [later - when for when, later in pairwise(whens) if later > when]
+    step = median_low(gaps) if gaps else _DAY
+    has_bars = len(entries) <= _MOST_BARS
     palette = palette_of(ax)
-    has_data = ax.has_data()
-    series = series.coarser(int(room / _NARROWEST_STEP))
-    counts = (
-        ("pageviews", "page views", palette.soft),
-        ("visitors", "visitors", palette.strong),
+    for count, color in (("pageviews", palette.soft), ("visitors", palette.strong)):
+        counts = [getattr(entry, count) for entry in entries]
+        if has_bars:
+            ax.bar(whens, counts, step * 0.8, label=heading(count), color=color)
+        else:
+            values, edges = _steps(whens, counts, step)
+            places = dates.date2num(edges)
+            ax.stairs(values, places, fill=True, label=heading(count), color=color)
+    # Bars stand around the moment at which an entry begins, steps behind it.
+    shift = step / 2 if has_bars else 0 * step
+    found: list[str] = []
+    for entry, when in zip(entries, whens, strict=True):
+        if mark := marks(partial=entry.partial, clipped=entry.clipped):
+            # Also visible where the count is still 0.
+            ax.axvspan(when - shift, when - shift + step, **_NOT_WHOLE)
+            found.append(mark)
+    weekends = [] if step > _DAY else [*_weekends(whens, step)]
+    for begin, end in weekends:
+        ax.axvspan(begin - shift, end - shift, **_WEEKEND)
+    _set_time_axis(ax, whens, has_legend=has_legend)
+    names = " or ".join(dict.fromkeys(found))
+    return joined(
+        "grey: Saturday and Sunday" if weekends else "",
+        f"hatched: {names}" if names else "",
     )
-    if len(series.points) * _NARROWEST_BAR <= room:
-        whens = [point.when for point in series.points]
-        for count, label, color in counts:
-            heights = [getattr(point, count) for point in series.points]
-            bars = ax.bar(whens, heights, series.step * 0.8, label=label, color=color)
-            for bar, point in zip(bars, series.points, strict=True):
-                if point.mark:
-                    bar.set(**_NOT_WHOLE)
-    else:
-        values, edges = _steps(series)
-        for count, label, color in counts:
-            heights = [getattr(point, count, float("nan")) for point in values]
-            ax.stairs(
-                heights, dates.date2num(edges), fill=True, label=label, color=color
-            )
-        ax.xaxis_date()
-    _finish(ax, [series], has_data=has_data, has_legend=has_legend)
 
 
-def _steps(series: Series) -> tuple[list[Point | None], list[dt.datetime]]:
-    """The points, None for a gap, and the edges between them."""
-    values: list[Point | None] = []
-    edges: list[dt.datetime] = []
-    half = series.step / 2
-    for run in series.runs():
-        if edges:
-            values.append(None)
-        edges.append(run[0].when - half)
-        for one, following in zip(run, [*run[1:], None], strict=True):
-            values.append(one)
-            end = one.when + half
-            if following is not None:
-                end = one.when + (following.when - one.when) / 2
-            edges.append(end)
+def _when_of(entry: Any) -> dt.datetime:
+    """When an entry begins, without a zone: matplotlib would convert it to UTC."""
+    if entry.start is not None:
+        return _plain(entry.start)
+    return dt.datetime.combine(entry.date, dt.time(entry.hour or 0))
+
+
+def _plain(value: Any) -> dt.datetime:
+    if isinstance(value, dt.datetime):
+        # The hour that is repeated would hide the first one.
+        return value.replace(tzinfo=None, fold=0) + value.fold * _HALF_AN_HOUR
+    return dt.datetime.combine(value, dt.time())
+
+
+def _steps(
+    whens: Sequence[dt.datetime], counts: Sequence[float], step: dt.timedelta
+) -> tuple[list[float], list[dt.datetime]]:
+    """The counts, "not a number" where entries are missing, and the edges of them."""
+    values, edges = list[float](), [whens[0]]
+    for when, following, count in zip(whens, [*whens[1:], None], counts, strict=True):
+        is_gap = following is None or following - when > _GAP * step
+        values.append(count)
+        edges.append(when + step if is_gap or following is None else following)
+        if is_gap and following is not None:
+            values.append(nan)
+            edges.append(following)
     return values, edges
 
 
-def _lines(comparison: Comparison, count: str, ax: Any) -> None:
+def _weekends(
+    whens: Sequence[dt.datetime], step: dt.timedelta
+) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """The beginnings and ends of weekends, where days are told apart."""
+    if not whens or not 2 * _DAY < whens[-1] - whens[0] < 7 * _MOST_WEEKENDS * _DAY:
+        return
+    first, end = min(whens), max(whens) + step
+    saturday = first.replace(hour=0, minute=0) + (5 - first.weekday()) * _DAY
+    while saturday < end:
+        # Not beyond the entries, which would make the axis longer.
+        yield max(saturday, first), min(saturday + 2 * _DAY, end)
+        saturday += 7 * _DAY
+
+
+def _lines(ax: Any, comparison: Comparison, count: str) -> None:
+    """Both periods, the earlier one laid over the later one."""
+    items = [*comparison["histogram"]]
+    shift = 0 * _DAY
+    if both := [one for one in items if None not in (one.value, one.before)]:
+        shift = _plain(both[0].value) - _plain(both[0].before)
+    whens = [
+        _plain(one.before) + shift if one.value is None else _plain(one.value)
+        for one in items
+    ]
+    # What has not begun yet would look like a fall.
+    open_ones = [_when_of(one) for one in comparison.now.histogram if one.partial]
+    end = min(open_ones, default=None)
     palette = palette_of(ax)
-    has_data = ax.has_data()
-    now, before = (
-        series_of(stats.histogram) for stats in (comparison.now, comparison.before)
-    )
-    if now.is_by_number:
-        before = before.in_place_of(now)
-    elif now.points and before.points:
-        begins = [
-            one.points[0].when
-            if stats.first_day is None
-            else dt.datetime.combine(stats.first_day, dt.time())
-            for one, stats in ((now, comparison.now), (before, comparison.before))
-        ]
-        before = before.shifted(begins[0] - begins[1])
-    most = int(_width(ax) / _NARROWEST_STEP)
-    now, before = now.begun().coarser(most), before.begun().coarser(most)
-    styles = (
-        (before, comparison.before, "before", palette.soft, (0, (4, 1.5))),
-        (now, comparison.now, "now", palette.strong, "solid"),
-    )
-    for series, stats, name, color, style in styles:
-        label = about(stats).partition(",")[0] or name
-        marker = "o" if len(series.points) <= _MOST_MARKERS else ""
-        for run in series.runs():
+    for side, stats, color, style in (
+        ("before", comparison.before, palette.soft, (0, (4, 1.5))),
+        ("now", comparison.now, palette.strong, "solid"),
+    ):
+        points = sorted(
+            (when, value)
+            for when, one in zip(whens, items, strict=True)
+            if (value := getattr(one.counts[count], side)) is not None
+            and (side == "before" or end is None or when <= end)
+        )
+        if points:
             ax.plot(
-                [point.when for point in run],
-                [getattr(point, count) for point in run],
+                *zip(*points, strict=True),
                 color=color,
                 linestyle=style,
                 linewidth=1.5,
-                marker=marker,
+                marker="o" if len(whens) <= _MOST_MARKERS else "",
                 markersize=3,
-                label=label,
+                label=days(stats) or side,
             )
-            label = "_nolegend_"
-    _finish(ax, [now, before] if now.points else [before, now], has_data=has_data)
+    _set_time_axis(ax, whens)
+    note = NOT_OVER if comparison.partial else ""
+    ax.set_xlabel(note, loc="left", fontsize="small")
 
 
-def _finish(
-    ax: Any, drawn: Sequence[Series], *, has_data: bool, has_legend: bool = True
+def _set_time_axis(
+    ax: Any, whens: Sequence[dt.datetime], *, has_legend: bool = True
 ) -> None:
-    """Set limits, ticks, labels and notes of axes with these series."""
-    _mark_days(ax, drawn)
-    first = drawn[0]
-    points = [point for series in drawn for point in series.points]
-    if points:
-        half = first.step / 2
-        dates = load_extra("matplotlib.dates", extra="plot")
-        ends = dates.date2num(
-            [min(p.when for p in points) - half, max(p.when for p in points) + half]
-        )
-        if has_data:
-            ends = [min(ends[0], ax.get_xlim()[0]), max(ends[1], ax.get_xlim()[1])]
-        ax.set_xlim(*ends)
-    highest = max([1, *(max(p.pageviews, p.visitors) for p in points)])
-    room = _LEGEND / _legend_columns(ax) / _height(ax) if has_legend else 0.05
-    top = highest / (1 - min(room, 0.5))
-    ax.set_ylim(0, max(top, ax.get_ylim()[1]) if has_data else top)
-    _set_time_ticks(ax, max(drawn, key=lambda one: len(one.points)))
-    _set_count_ticks(ax.yaxis, int(_height(ax) / 25), highest)
-    if first.unit:
-        ax.set_ylabel(f"per {first.unit}")
-    if not points:
-        ax.text(0.5, 0.5, NO_ENTRIES, ha="center", transform=ax.transAxes)
-    elif has_legend:
-        set_legend(ax, ax)
-
-
-def set_legend(target: Any, ax: Any, loc: str = "upper left") -> None:
-    """Put the legend of *ax* into *target*, which is the axes or the figure."""
-    patches = load_extra("matplotlib.patches", extra="plot")
-    found: dict[str, Any] = {}
-    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-        found[label] = handle
-        if hasattr(handle, "patches"):
-            # A legend shows the first bar, which may be one that is not whole.
-            color = handle.patches[0].get_facecolor()[:3]
-            found[label] = patches.Patch(color=color)
-    looks = {"fontsize": "small", "framealpha": 0.8, "edgecolor": "none"}
-    columns = _legend_columns(ax) if target is ax else len(found)
-    legend = target.legend([*found.values()], [*found], loc=loc, ncols=columns, **looks)
-    # What stands inside of the axes makes them no smaller.
-    legend.set_in_layout(target is not ax)
-
-
-def _legend_columns(ax: Any) -> int:
-    """Two where there is room for two labels in a line, with their colours."""
-    labels = dict.fromkeys(ax.get_legend_handles_labels()[1])
-    room = sum(5 * len(label) + 40 for label in labels)
-    return 2 if room <= _width(ax) else 1
-
-
-def _mark_days(ax: Any, drawn: Sequence[Series]) -> None:
-    """Mark what is not whole, and weekends, and say so below the axis."""
-    notes: list[str] = []
-    if drawn[0].mean_of:
-        notes.append(f"the mean of each {drawn[0].mean_of}")
-    if _mark_weekends(ax, drawn[0]):
-        notes.append("grey: Saturday and Sunday")
-    found = ", ".join(p.mark for one in drawn for p in one.points if p.mark)
-    if found:
-        marks = dict.fromkeys(found.split(", "))
-        notes.append(f"hatched: {' or '.join(marks)}")
-    for series in drawn:
-        half = series.step / 2
-        marked = attrs.evolve(series, points=[p for p in series.points if p.mark])
-        for run in marked.runs():
-            # Also visible where the count is still 0.
-            ax.axvspan(run[0].when - half, run[-1].when + half, **_NOT_WHOLE_SPAN)
-    set_note(ax, "; ".join(notes), besides=OFFSET)
-
-
-def _mark_weekends(ax: Any, series: Series) -> bool:
-    """Mark Saturdays and Sundays, if days are told apart; return whether some are."""
-    points = series.points
-    if (
-        not points
-        or series.unit not in {"hour", "day"}
-        or series.mean_of not in {"", "day"}
-    ):
-        return False
-    span = points[-1].when - points[0].when + series.step
-    if _width(ax) * (DAY / span) < _NARROWEST_BAR:
-        return False
+    """Set the ticks, the limits and the legend of an axis of times."""
     dates = load_extra("matplotlib.dates", extra="plot")
-    # Bars stand around the time at which they begin, and means in the middle of a day.
-    shift = 0 if series.mean_of else series.step / DAY / 2
-    days = sorted({p.when.date() for p in points if p.when.weekday() >= _SATURDAY})
-    spans = [(dates.date2num(day) - shift, 1) for day in days]
-    if spans:
-        across = ax.get_xaxis_transform()
-        ax.broken_barh(spans, (0, 1), transform=across, **_WEEKEND)
-    return bool(spans)
-
-
-def _set_time_ticks(ax: Any, series: Series) -> None:
-    dates = load_extra("matplotlib.dates", extra="plot")
-    ticker = load_extra("matplotlib.ticker", extra="plot")
-    if not series.points:
+    if not whens:
         ax.set_xticks([])
+        ax.text(0.5, 0.5, NO_ENTRIES, ha="center", transform=ax.transAxes)
         return
-    whens = [point.when for point in series.points]
-    if len(series.points) == 1:
-        (point,) = series.points
-        text = f"{point.when:%d %b %Y}"
-        if series.unit == "hour":
-            text += f"{point.when:, %H:%M}"
-        ax.xaxis.set_major_locator(ticker.FixedLocator([*dates.date2num([point.when])]))
-        ax.xaxis.set_major_formatter(ticker.FixedFormatter([text]))
-        return
-    most = min(8, max(3, int(_width(ax) / 45)))
-    if len(whens) <= most:
-        locator = ticker.FixedLocator([*dates.date2num(whens)])
+    if len(whens) == 1:
+        ax.set_xticks(whens, labels=[f"{whens[0]:%d %b %Y}"])
     else:
-        locator = dates.AutoDateLocator(minticks=max(2, most // 2), maxticks=most)
-        # Without these 18 months have no interval for three ticks, and a warning.
-        for unit, interval in ((dates.MONTHLY, 12), (dates.HOURLY, 24)):
-            locator.intervald[unit] = [*locator.intervald[unit], interval]
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        locator = dates.AutoDateLocator(minticks=3, maxticks=_MOST_TICKS)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    ax.margins(x=0.01)
+    _set_count_ticks(ax.yaxis, 6)
+    ax.set_ylim(0, max(1, ax.dataLim.y1) * (1.2 if has_legend else 1.05))
+    if has_legend:
+        # One entry each, also where two results were drawn.
+        labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+        look = {"fontsize": "small", "ncols": 2, "frameon": False}
+        ax.legend([*labels.values()], [*labels], loc="upper left", **look)
 
 
-# --- lists ------------------------------------------------------------------------
-
-
-def _list(entries: Entries[Any], ax: Any) -> None:
-    label, count = entries.columns[:2]
-    shown = list(entries)[: _most_rows(ax)]
-    counts = [entry.get(count) or 0 for entry in shown]
-    ax.barh(range(len(shown)), counts, color=palette_of(ax).soft)
-    names = [entry.get(label) or unknown(entries.name) for entry in shown]
-    note = left_out(len(entries), len(shown), truncated=entries.truncated)
-    _set_rows(ax, names, heading(count), note, counts)
-    set_title(ax, heading(entries.name))
+# --- rows -------------------------------------------------------------------------
 
 
 def _pairs(
-    ax: Any,
-    changes: Sequence[tuple[str, Change]],
-    *,
-    name: str = "",
-    truncated: bool = False,
-    partial: bool = False,
+    ax: Any, changes: Sequence[tuple[str, Change]], what: str, *notes: str
 ) -> None:
     """Draw two bars for each change."""
-    shown = changes[: _most_rows(ax)]
+    shown = changes[: _room_of(ax)]
     palette = palette_of(ax)
-    every: list[float] = []
     for side, shift, color in (
         ("now", -0.2, palette.strong),
         ("before", 0.2, palette.soft),
@@ -414,86 +323,121 @@ def _pairs(
         counts = [getattr(change, side) or 0 for _, change in shown]
         places = [place + shift for place in range(len(shown))]
         ax.barh(places, counts, 0.4, label=side, color=color)
-        every += counts
-    note = left_out(len(changes), len(shown), truncated=truncated, partial=partial)
-    _set_rows(ax, [name for name, _ in shown], heading(name), note, every)
-    ax.legend(fontsize="small")
+    _rows(ax, [name for name, _ in shown], len(changes), what, *notes)
+    ax.legend(fontsize="small", frameon=False)
 
 
-def _set_rows(
-    ax: Any, names: Sequence[str], what: str, note: str, counts: Sequence[float]
-) -> None:
-    longest = min(_LONGEST_NAME, max(12, int(_width(ax) / 9)))
-    labels = [_as_text(cut(plain(name), longest)) for name in names]
-    ax.set_yticks(range(len(names)), labels=labels)
+def _room_of(ax: Any) -> int:
+    """How many rows with a label each the axes have room for."""
+    height = ax.bbox.height * 72 / ax.figure.dpi
+    return max(1, min(_MOST_ROWS, int(height / _ROW)))
+
+
+def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> None:
+    """Set the labels of bars that are rows, with a note on what is left out."""
+    labels = [cut(plain(name), _LONGEST_NAME) for name in names]
+    size = "small" if len(labels) > _MOST_ROWS // 2 else None
+    ax.set_yticks(range(len(names)), labels=labels, parse_math=False, fontsize=size)
     ax.invert_yaxis()
-    highest = max([1, *counts])
-    _set_count_ticks(
-        ax.xaxis, int(_width(ax) / (7 * len(f"{highest:,.0f}") + 15)), highest
+    _set_count_ticks(ax.xaxis, 4)
+    more = f"… {total - len(names):,} more" if total > len(names) else ""
+    text = "\n".join(filter(None, [what, joined(more, *notes)]))
+    ax.set_xlabel(text, loc="left", fontsize="small")
+
+
+# --- many -------------------------------------------------------------------------
+
+
+def plot_each(
+    outcomes: CollectedOutcomes[object], ax: Any, *, most: int, sharey: bool
+) -> Any:
+    """Draw the histogram of each website; return the axes, as an array."""
+    numpy = load_extra("numpy", extra="plot")
+    groups = _groups_of(outcomes)
+    drawn = [[entry for one in group for entry in one.histogram] for group in groups]
+    if ax is not None:
+        grid = numpy.array(ax, dtype=object).ravel()[: max(1, len(groups))]
+    else:
+        grid = _grid(max(1, min(most, len(groups))), sharey=sharey)
+    notes: dict[str, None] = {}
+    for place, found, entries in zip(grid, groups, drawn, strict=False):
+        notes[_histogram(place, entries, has_legend=place is grid[0])] = None
+        _set_title(place, cut(label_of(found[0].query), _LONGEST_NAME))
+    if not groups:
+        _histogram(grid[0], [], has_legend=False)
+    more, failed = len(groups) - len(grid), len(outcomes.failed)
+    note = joined(
+        f"… {more:,} more" if more > 0 else "",
+        f"{failed:,} failed" if failed else "",
+        *notes,
     )
-    set_note(ax, "\n".join(filter(None, [what, note])))
+    if ax is not None:
+        grid[-1].set_xlabel(note, loc="left", fontsize="small")
+    else:
+        figure = grid[0].figure
+        figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
+        periods = {days(stats) for group in groups for stats in group}
+        if len(periods) == 1:
+            figure.suptitle(periods.pop(), x=0.01, ha="left", fontsize="medium")
+    return grid
 
 
-def _most_rows(ax: Any) -> int:
-    return max(1, min(_MOST_BARS, int(_height(ax) / (_ROW * _size(ax.yaxis)))))
+def _groups_of(outcomes: CollectedOutcomes[object]) -> list[list[Stats]]:
+    """The results that are drawn into the same axes: they differ in their days alone,
+    and have no day in common.
+    """
+    groups: dict[object, list[Stats]] = {}
+    for one in outcomes.succeeded:
+        stats, interval = one.stats, requested(one.query).interval
+        about = label_of(one.query), interval, stats.timezone
+        for number in numbers():
+            group = groups.setdefault((*about, number), [])
+            if not any(_overlap(stats, other) for other in group):
+                group.append(stats)
+                break
+    return [sorted(group, key=_first_day) for group in groups.values()]
 
 
-# --- texts, and the room for them -------------------------------------------------
+def _first_day(stats: Stats) -> dt.date:
+    return stats.first_day or dt.date.min
 
 
-def set_title(ax: Any, *lines: str) -> None:
-    """Set the title, in lines that are as wide as the axes."""
-    text = ax.set_title("", loc="left", fontsize="medium")
-    width = _characters(_width(ax), text)
-    text.set_text(_wrapped(lines, width, max_lines=_MOST_LINES))
+def _overlap(one: Stats, other: Stats) -> bool:
+    ends = (one.last_day or dt.date.max, other.last_day or dt.date.max)
+    return _first_day(one) <= ends[1] and _first_day(other) <= ends[0]
 
 
-def set_note(ax: Any, note: str, *, besides: float = 0) -> None:
-    """Set the note below the axes, to the left of *besides* points."""
-    text = ax.set_xlabel("", loc="left", fontsize="small")
-    text.set_text(_wrapped(note.splitlines(), _characters(_width(ax) - besides, text)))
-
-
-def _characters(room: float, text: Any) -> int:
-    """How many characters of *text* there is room for in a line."""
-    return max(12, int(room / (_CHARACTER * text.get_fontsize())))
-
-
-def _wrapped(lines: Sequence[str], width: int, max_lines: int | None = None) -> str:
-    wrapped = (
-        textwrap.wrap(plain(line), width, max_lines=max_lines, placeholder="…")
-        for line in lines
+def _grid(count: int, *, sharey: bool) -> Any:
+    pyplot = load_extra("matplotlib.pyplot", extra="plot")
+    columns = min(_MOST_COLUMNS, ceil(sqrt(count)))
+    rows = ceil(count / columns)
+    _, grid = pyplot.subplots(
+        rows,
+        columns,
+        figsize=(max(6.4, 2.6 * columns), 1.6 * rows + 1),
+        sharex=True,
+        sharey=sharey,
+        layout="constrained",
+        squeeze=False,
     )
-    return _as_text("\n".join(part for parts in wrapped for part in parts))
+    for unused in grid.ravel()[count:]:
+        unused.remove()
+    return grid.ravel()[:count]
 
 
-def _as_text(text: str) -> str:
-    # Escaped, since matplotlib reads text between dollar signs as mathematics.
-    return text.replace("$", r"\$")
+# --- texts and colours ------------------------------------------------------------
 
 
-def _set_count_ticks(axis: Any, most: int, highest: float) -> None:
+def _set_title(ax: Any, *lines: str) -> None:
+    """Set the title, a line for each text; what visitors wrote is no mathematics."""
+    text = "\n".join(cut(plain(line), _LONGEST_TITLE) for line in lines if line)
+    ax.set_title(text, loc="left", fontsize="medium", parse_math=False, wrap=True)
+
+
+def _set_count_ticks(axis: Any, most: int) -> None:
     ticker = load_extra("matplotlib.ticker", extra="plot")
-    bins = min(max(most, 1), 8)
-    locator = ticker.MaxNLocator(
-        bins, integer=isinstance(highest, int), steps=[1, 2, 2.5, 5, 10]
-    )
-    axis.set_major_locator(locator)
+    axis.set_major_locator(ticker.MaxNLocator(most, integer=True))
     axis.set_major_formatter(ticker.StrMethodFormatter("{x:,.15g}"))
-
-
-def _width(ax: Any) -> float:
-    """The width of the axes in points, which are 1/72 of an inch."""
-    return float(ax.bbox.width * 72 / ax.figure.dpi)
-
-
-def _height(ax: Any) -> float:
-    return float(ax.bbox.height * 72 / ax.figure.dpi)
-
-
-def _size(axis: Any) -> float:
-    """The size of an axis' labels, in points."""
-    return float(axis.get_label().get_fontsize())
 
 
 def palette_of(ax: Any) -> Palette:

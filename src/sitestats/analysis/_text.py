@@ -5,44 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from sitestats._common.text import plain
+from sitestats._common.text import cut, plain
+from sitestats._results.display import Displayed, Table
+from sitestats._results.tables import Column, count_rows
 
-from ._description import Part, Signed, Table, Unknown, describe
-from ._labels import cell
+from ._describe import describe
+from ._labels import heading, text_in
 
-_WIDEST: Final = 60
+_WIDEST: Final = 56
 """Characters of a cell; a longer one is cut."""
 
 
-def to_text(result: object) -> str:
+def to_text(result: Displayed) -> str:
     """The tables of *result*, each below its title."""
-    return "\n".join(line for part in describe(result) for line in _part(part))
+    tables = (part for part in describe(result) if isinstance(part, Table))
+    return "\n".join(line for table in tables for line in _lines(table))
 
 
-def _part(part: Part) -> Iterator[str]:
-    if not isinstance(part, Table):
-        message = f"no plain text of {type(part).__name__}"
-        raise TypeError(message)
-    yield part.title
-    rows = [[_cell(value) for value in row] for row in part.rows]
-    lines = [[plain(heading) for heading in part.headings], *rows] if rows else []
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [
-            f"{text:>{width}}" if number in part.numbers else f"{text:{width}}"
-            for number, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
-    yield from filter(None, [*part.notes] if rows else [part.empty, *part.notes])
+def _lines(table: Table) -> Iterator[str]:
+    yield heading(table.title)
+    if count_rows(table.columns):
+        columns = [_cells(column, table.title) for column in table.columns]
+        yield from ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+    else:
+        yield "none"
+    yield from filter(None, [table.note])
 
 
-def _cell(value: object) -> str:
-    match value:
-        case None:
-            return "-"
-        case Unknown() | Signed():
-            text = value.text
-        case _:
-            text = cell(value)
-    line = plain(" ".join(text.split()))
-    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+def _cells(column: Column, field: str) -> list[str]:
+    texts = (text_in(column, value, field) for value in column.cells)
+    cells = [cut(plain(" ".join(text.split())), _WIDEST) for text in texts]
+    cells = [plain(heading(column.name)), *cells]
+    width = max(map(len, cells))
+    side = ">" if column.is_number else "<"
+    return [f"{cell:{side}{width}}" for cell in cells]

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 import attrs
 
-from sitestats._results.display import HasSheet, pandas_frame
-from sitestats._results.tables import Column, Kind, Sheet
+from sitestats._results.display import Displayed, Table
+from sitestats._results.tables import named, of_rows
 
 from ._differences import BY_HAND, Difference, as_added
 from ._specs import WebsiteSpec
@@ -24,7 +24,7 @@ COLUMNS: Final = (
     *("hostname", "written", "state", "timezone", "public", "label", "differences"),
 )
 """The columns of a frame, which are the names of a row."""
-_HEADINGS: Final = ("", "state", "time zone", "public", "label", "")
+_HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
 
 
 @attrs.frozen
@@ -99,7 +99,7 @@ class Item(Generic[StateT, WebsiteT]):
 
 
 @attrs.frozen(repr=False)
-class Items(HasSheet, Generic[ItemT]):
+class Items(Displayed, Generic[ItemT]):
     """One item for each specification: the base of plans and reports."""
 
     items: tuple[ItemT, ...]
@@ -148,16 +148,9 @@ class Items(HasSheet, Generic[ItemT]):
             MissingExtraError: pandas is not installed.
         """
         rows = [item.row() for item in self.items]
-        columns = [
-            Column(
-                name,
-                Kind.FLAG if name == "public" else Kind.TEXT,
-                [row[name] for row in rows],
-            )
-            for name in self._columns
-        ]
+        columns = [named(name, [row[name] for row in rows]) for name in self._columns]
         # A flag without gaps is a plain bool; this column has always been nullable.
-        return pandas_frame(columns).astype({"public": "boolean"})
+        return Table("websites", columns).to_pandas().astype({"public": "boolean"})
 
     def _in_state(self, state: str) -> tuple[ItemT, ...]:
         return tuple(item for item in self.items if item.state == state)
@@ -174,7 +167,7 @@ class Items(HasSheet, Generic[ItemT]):
         differ = (item.differences and not item.as_specified for item in self.items)
         return [BY_HAND] if any(differ) else []
 
-    def _sheet(self) -> Sheet:
+    def _displayed(self) -> Table:
         # A long table is shortened, so what needs attention comes first.
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [
@@ -184,7 +177,8 @@ class Items(HasSheet, Generic[ItemT]):
             )
             for item in items
         ]
-        return Sheet(self.summary(), _HEADINGS, rows, "; ".join(self._notes()))
+        columns = of_rows(_HEADINGS, rows)
+        return Table(self.summary(), columns, "; ".join(self._notes()))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.summary()}>"

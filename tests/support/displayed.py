@@ -1,29 +1,18 @@
-"""Parsed HTML of results, which has only what the package writes."""
+"""What displays show: HTML that is parsed, and what a terminal gets."""
 
 from __future__ import annotations
 
+import io
 from html.parser import HTMLParser
+
+from rich.console import Console
 
 from sitestats import Entries, PageEntry
 
 TAGS = {
-    *(
-        "style",
-        "div",
-        "h4",
-        "b",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-    ),
-    *("svg", "rect", "title", "text", "line"),
+    *("style", "div", "h4", "b", "table", "caption", "thead", "tbody", "tr", "th"),
+    *("td", "svg", "rect", "title", "text", "line"),
 }
-
-
 ATTRIBUTES = {
     *("class", "style", "colspan", "viewbox", "role", "aria-label"),
     *("x", "y", "x1", "x2", "y1", "y2", "width", "height", "rx"),
@@ -71,3 +60,20 @@ def assert_harmless(html: str) -> Page:
     assert page.attributes <= ATTRIBUTES
     assert all(style.startswith("background-size:") for style in page.styles)
     return page
+
+
+def terminal(
+    result: object, *, encoding: str = "utf-8", color: bool = False, width: int = 80
+) -> str:
+    """The output of ``rich.print`` for *result*, so many columns wide."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(
+        file=file,
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        _environ={},
+    )
+    console.print(result)
+    file.seek(0)
+    return file.read()

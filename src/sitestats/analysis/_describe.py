@@ -1,0 +1,197 @@
+"""Describe results: headings and tables, which HTML, terminals and reprs render.
+
+``describe`` has one function for each type of result.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from sitestats._common.fields import TOTALS
+from sitestats._common.text import counted
+from sitestats._results.comparison import SIDES, Changes, Comparison, Comparisons
+from sitestats._results.display import Displayed, Table
+from sitestats._results.entries import Entries
+from sitestats._results.outcomes import CollectedOutcomes
+from sitestats._results.stats import Stats
+from sitestats._results.subjects import label_of
+from sitestats._results.tables import count_rows, named, of_rows
+
+from ._labels import CUT, MOST_ROWS, NOT_OVER, cell, heading, joined, marks, period
+
+_MOST_BARS: Final = 1000
+"""The most bars of a chart: more would be narrower than a point of the screen."""
+_OPEN: Final = f"the period is {NOT_OVER}"
+
+
+@attrs.frozen
+class Heading:
+    """The website and the period of what is below, and its totals."""
+
+    text: str
+    about: str = ""
+    numbers: Sequence[tuple[str, object]] = ()
+
+
+Part: TypeAlias = Heading | Table
+
+
+@singledispatch
+def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
+    """The parts of *result*, from top to bottom, with *top* rows of each table."""
+    yield from describe(result._displayed(), top)  # noqa: SLF001 - see _of_entries
+
+
+@describe.register
+def _of_table(table: Table, top: int = MOST_ROWS) -> Iterator[Part]:
+    yield table.head(top)
+
+
+@describe.register
+def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
+    names = [name for name in stats.requested if name in stats]
+    totals = [(heading(n), getattr(stats, n)) for n in names if n in TOTALS]
+    yield Heading(label_of(stats.query), period(stats), totals)
+    for name in names:
+        if name not in TOTALS:
+            yield from describe(getattr(stats, name), top)
+
+
+@describe.register(Entries)
+def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
+    # The underscore keeps it from users, and not from this folder.
+    table = Table(entries.name, entries._table(), CUT if entries.truncated else "")  # noqa: SLF001
+    yield last_bars(table) if is_chart(table) else table.head(top)
+
+
+@describe.register
+def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Part]:
+    now, before = period(comparison.now), period(comparison.before)
+    differs = f"compared: {comparison.differs}" if comparison.differs else ""
+    against = f"against {before}" if before else ""
+    about = joined(", ".join(filter(None, [now, against])), differs)
+    yield Heading(label_of(comparison.now.query), about)
+    rows = [
+        (heading(name), change.now, change.before, change.absolute, change.percent)
+        for name, change in comparison.totals.items()
+    ]
+    if rows:
+        yield Table("totals", of_rows(("", "now", "before", "change", "percent"), rows))
+    for name, changes in comparison.lists.items():
+        if name != "histogram":
+            yield from describe(changes, top)
+
+
+@describe.register
+def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
+    # Of the visitors there is no room.
+    columns = [
+        column
+        for column in changes._table()  # noqa: SLF001
+        if column.name != "partial" and not column.name.startswith("visitors")
+    ]
+    notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
+    yield Table(changes.name, columns, joined(*notes)).head(top)
+
+
+@describe.register(CollectedOutcomes)
+def _of_outcomes(
+    outcomes: CollectedOutcomes[object], top: int = MOST_ROWS
+) -> Iterator[Part]:
+    relative, failed = len(outcomes.never_stored), len(outcomes.failed)
+    stored = sum(one.stats.from_store for one in outcomes.succeeded)
+    found = {column.name: column for column in outcomes._table()}  # noqa: SLF001
+    names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
+    columns = [
+        named("", [label_of(one.query) for one in outcomes]),
+        *(found[name] for name in names if name in found),
+    ]
+    note = joined(
+        f"{failed:,} failed" if failed else "",
+        f"{stored:,} from the store" if stored else "",
+        f"{relative:,} never stored, since words name their days: use .pinned()"
+        if relative
+        else "",
+    )
+    count = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
+    yield Table(count, columns, note).head(top)
+
+
+@describe.register
+def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
+    # Without a total there is nothing to show of a website in one row.
+    total, changes = next(iter(comparisons.totals), None), []
+    if total is not None:
+        changes = [*comparisons.largest(total)]
+    columns = [named("", [label for label, _ in changes])]
+    columns += [
+        named(f"{total}{ending}", [getattr(change, side) for _, change in changes])
+        for ending, side in SIDES.items()
+        if total is not None
+    ]
+    failed = len(comparisons.failed)
+    notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
+    title = counted(len(comparisons), "comparison")
+    yield Table(title, columns, joined(*notes)).head(top)
+
+
+# --- charts -----------------------------------------------------------------------
+
+
+@attrs.frozen
+class Bar:
+    """One bar of a chart: the page views of one entry of a histogram."""
+
+    count: int
+    mark: str
+    """Why its count is not that of a whole hour, day, week…; empty if it is."""
+    label: str
+    """Its time: ``"Thu 2026-01-01 05:00"``."""
+    tick: str
+    """Its time, below an axis: ``"01 Jan 05:00"``."""
+    tip: str
+    """Its time and numbers, as the text of a tooltip."""
+
+
+def is_chart(table: Table) -> bool:
+    """Whether a table is a histogram, which is drawn."""
+    return table.title == "histogram" and table.columns[0].name == "date"
+
+
+def last_bars(table: Table) -> Table:
+    """As many of the last entries as a chart has room for."""
+    rows = count_rows(table.columns)
+    if rows <= _MOST_BARS:
+        return table
+    columns = [one._replace(cells=one.cells[-_MOST_BARS:]) for one in table.columns]
+    return Table(table.title, columns, f"the last {_MOST_BARS:,} of {rows:,}")
+
+
+def bars_of(table: Table) -> list[Bar]:
+    """The bars of a histogram's table."""
+    names = [column.name for column in table.columns]
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    return [_bar(dict(zip(names, row, strict=True))) for row in rows]
+
+
+def _bar(row: dict[str, Any]) -> Bar:
+    date: dt.date = row["date"]
+    label, tick = f"{date:%a %Y-%m-%d}", f"{date:%d %b %Y}"
+    if row.get("hour") is not None:
+        label += f" {row['hour']:02}:00"
+        tick = f"{date:%d %b} {row['hour']:02}:00"
+    numbers = f"{cell(row['pageviews'])} page views, {cell(row['visitors'])} visitors"
+    mark = marks(partial=row["partial"], clipped=row["clipped"])
+    tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))
+    return Bar(row["pageviews"], mark, label, tick, tip)
+
+
+def chart_note(table: Table, bars: Sequence[Bar], which: str) -> str:
+    """What stands below a chart: why some bars are not whole, and what is left out."""
+    found = " or ".join(dict.fromkeys(bar.mark for bar in bars if bar.mark))
+    return joined(found and f"{which} {found}", table.note)

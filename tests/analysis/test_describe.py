@@ -1,0 +1,161 @@
+"""What a result shows: which rows, in which order, what is left out, and of what."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+from displayed import Page, pages_of, terminal
+from plotted import axes_of, daily, entries_of, hourly
+from sitestats import Client, HistogramEntry, StatsQuery, WebsiteSpec
+from sitestats._results.comparison import changes_of
+from sitestats.analysis import Display
+from sitestats.emulator import Emulator
+from sitestats.provisioning import (
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
+
+mpl.use("agg")
+
+QUERY = StatsQuery("semicomplete.com").fields("pageviews", "histogram", "pages")
+FILTERED = QUERY.last(days=4).where(country="US").path("/projects/xdotool/")
+LABEL = "semicomplete.com/projects/xdotool/, country=US"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of the demo's traffic."""
+    now = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+    with Emulator.demo(now=now).client() as client:
+        yield client
+
+
+def texts_of(result: Any) -> list[str]:
+    """The texts that the HTML of a result shows, and what a terminal shows."""
+    html = "".join(Page(result._repr_html_()).texts)
+    return [html, terminal(result, width=200)]
+
+
+def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
+    client: Client,
+) -> None:
+    """The numbers of a part of the traffic would pass for those of the website."""
+    stats, whole = client.stats.get(FILTERED), client.stats.get(QUERY.last(days=4))
+    comparison = client.stats.compare(FILTERED)
+    outcomes = client.stats.get_many([FILTERED, QUERY.last(days=4)]).collect()
+    compared = outcomes.compare_to(outcomes)
+    for result in (stats, comparison, outcomes, compared):
+        assert all(LABEL in text for text in texts_of(result)), result
+    assert all("country" not in text for text in texts_of(whole))
+    assert all(LABEL in repr(result) for result in (comparison, outcomes, compared))
+    for axes in (
+        stats.plot(ax=axes_of()),
+        comparison.plot(ax=axes_of()),
+        comparison.plot("pages", ax=axes_of()),
+    ):
+        assert axes.get_title("left").startswith(LABEL)
+    labels = compared.plot(ax=axes_of()).get_yticklabels()
+    assert LABEL[:30] in [label.get_text()[:30] for label in labels]
+
+
+def test_what_else_than_the_days_is_compared_is_said(client: Client) -> None:
+    """Other websites, filters or numbers of days are no growth."""
+    here = client.stats.get(QUERY.last(days=4))
+    for query, words in (
+        (QUERY.last(days=3), "4 days against 3 days"),
+        (QUERY.last(days=4).where(country="US"), "all against country=US"),
+        (QUERY.last(days=4).path("/blog/"), "all against /blog/"),
+        (
+            QUERY.last(days=4).website("blog.semicomplete.com"),
+            "semicomplete.com against blog.semicomplete.com",
+        ),
+    ):
+        comparison = here.compare_to(client.stats.get(query))
+        assert comparison.differs == words
+        assert all(f"compared: {words}" in text for text in texts_of(comparison))
+        assert words in comparison.plot(ax=axes_of()).get_title("left")
+    same = client.stats.compare(QUERY.last(days=4))
+    assert same.differs == ""
+    assert all("compared:" not in text for text in texts_of(same))
+
+
+def test_a_display_can_show_the_code_that_makes_it_again(client: Client) -> None:
+    """Whoever has the picture has the query, which runs."""
+    stats = client.stats.get(FILTERED)
+    for result, queries in (
+        (stats, [FILTERED]),
+        (stats.compare_to(stats), [FILTERED, FILTERED]),
+        (client.stats.get_many([FILTERED, QUERY]).collect(), [FILTERED, QUERY]),
+    ):
+        for text in texts_of(Display(result, code=True)):
+            assert all(repr(query) in text for query in queries)
+    names = {"StatsQuery": StatsQuery}
+    assert eval(repr(FILTERED), names) == FILTERED
+    assert "StatsQuery" not in terminal(Display(stats.pages, code=True))
+
+
+def test_a_long_list_says_what_it_leaves_out() -> None:
+    """Above ten rows a list counts the others, and a truncated list says so."""
+    for shown in texts_of(pages_of(*(f"/{n}" for n in range(25)))):
+        assert "/9" in shown
+        assert "/10" not in shown
+        assert "… 15 more" in shown
+        assert "limit" not in shown
+    cut = pages_of("/", truncated=True)
+    for result in (cut, changes_of(cut, pages_of("/")), changes_of(pages_of("/"), cut)):
+        assert all("cut by the limit" in shown for shown in texts_of(result))
+    assert all("nothing in this period" in shown for shown in texts_of(pages_of()))
+
+
+def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
+    """Plans and reports show differences and failures before all the rest."""
+    *specs, last = (WebsiteSpec(f"n{number}.example") for number in range(20))
+    plan = ProvisioningPlan(
+        (
+            *(PlannedWebsite(spec, "present") for spec in specs),
+            PlannedWebsite(last, "to_add"),
+        )
+    )
+    report = ProvisioningReport(
+        (
+            *(ProvisionedWebsite(spec, "added") for spec in specs),
+            ProvisionedWebsite(last, "unknown"),
+        )
+    )
+    for result in (plan, report):
+        for shown in texts_of(result):
+            assert shown.index("n19.example") < shown.index("n0.example")
+            assert "… 10 more" in shown
+            assert "20 websites: " in shown
+
+
+def test_a_comparison_without_totals_names_both_periods(client: Client) -> None:
+    """Where lists alone were requested, both periods are in the heading."""
+    comparison = client.stats.compare(QUERY.fields("pages").last(days=2))
+    assert comparison.totals == {}
+    days = "2026-03-03 to 2026-03-04, UTC, against 2026-03-01 to 2026-03-02, UTC"
+    assert all(days in shown for shown in texts_of(comparison))
+
+
+def test_a_chart_of_very_many_hours_has_the_last_ones() -> None:
+    """A bar narrower than a point of the screen would show nothing."""
+    for shown in texts_of(hourly(1500)):
+        assert "the last 1,000 of 1,500" in shown
+
+
+def test_bars_that_are_not_whole_say_why() -> None:
+    """A clipped bar has its note, and so has one that is not over."""
+    first = HistogramEntry(dt.date(2026, 5, 31), 9, 9, clipped=True)
+    short = entries_of([first, *daily(3, partial=1)], HistogramEntry)
+    long = entries_of([first, *daily(90, partial=1)], HistogramEntry)
+    for entries in (short, long):
+        for shown in texts_of(entries):
+            assert "cut by the period" in shown
+            assert "not over yet" in shown
