@@ -98,6 +98,7 @@ def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
     assert (second.timezone, second.label) == ("Asia/Tokyo", "Sales")
     assert (second.is_public, second.has_ssl, second.has_script) == (True, False, False)
     assert second.own_hostname == "stats.shop.example"
+    assert client.stats.get(Q.website(second)).hostname == "shop.example"
     with bare_client(emulator) as http:
         data = http.get("/api/websites").json()
     assert data["success"] is True
@@ -322,6 +323,7 @@ def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
     stats = client.stats.get(Q.fields("pages"))
     assert {"limit", "start", "end"}.isdisjoint(sent(emulator).params)
     assert len(stats.pages) == 50
+    assert stats.pages.truncated
     assert (str(stats.first_day), str(stats.last_day)) == ("2026-02-15", "2026-03-15")
 
 

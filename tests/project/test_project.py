@@ -131,3 +131,11 @@ def test_every_session_is_documented() -> None:
     row = r"^\| `nox -s ([a-z_]+)(?=[-` ])"
     named = set(re.findall(row, text_of("CONTRIBUTING.md"), re.MULTILINE))
     assert named == sessions
+
+
+def test_what_is_marked_as_compat_is_there() -> None:
+    """A file that was renamed would no longer run on the other Pythons, unnoticed."""
+    listed = text_of("tests/conftest.py").partition("COMPAT = (")[2].partition("\n)")[0]
+    names = re.findall(r'"([^"]+)"', listed)
+    assert len(names) > 10
+    assert [name for name in names if not [*ROOT.glob(f"{name}*")]] == []

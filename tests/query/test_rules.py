@@ -660,6 +660,7 @@ def test_both_sides_agree_on_any_text(params: dict[str, str]) -> None:
 
 
 @MAY_WARN
+@settings(max_examples=settings().max_examples // 2)
 @given(queries())
 def test_a_valid_query_is_accepted(query: StatsQuery) -> None:
     """What the steps make of valid arguments breaks no rule of the service."""
