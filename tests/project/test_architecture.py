@@ -134,7 +134,7 @@ def below(error: type[Exception]) -> set[type[Exception]]:
     [
         ("import sitestats", set[str]()),
         ("from sitestats import QueryError, StatsQuery", {"attr"}),
-        ("from sitestats import Client", {"attr", "anyio"}),
+        ("from sitestats import Client", {"attr", "anyio", "cattrs", "msgspec"}),
     ],
 )
 def test_only_what_is_used_is_loaded(statement: str, libraries: set[str]) -> None:

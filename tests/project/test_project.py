@@ -87,7 +87,8 @@ def test_every_dependency_is_used_and_every_import_declared() -> None:
                 imported.add(str(node.module).partition(".")[0])
             elif isinstance(node, ast.Call):
                 # What has no types is imported by its name.
-                name = re.fullmatch(r"import_module\('(\w+)'\)", ast.unparse(node))
+                call = r"(?:import_module|load_extra)\('(\w+)'.*\)"
+                name = re.fullmatch(call, ast.unparse(node))
                 imported |= {name[1]} if name else set()
     outside = imported - set(sys.stdlib_module_names) - {"sitestats"}
     assert declared - outside == set()
