@@ -15,7 +15,7 @@ from sample_tables import sample_tables
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator
-from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
+from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningPlan
 
 NOW = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
 ATTACKS = [
@@ -113,7 +113,7 @@ def test_no_part_of_a_row_is_cut_off() -> None:
         Difference("timezone", spec.timezone, "America/North_Dakota/New_Salem"),
         Difference("public", wanted=False, found=True),
     )
-    plan = ProvisioningPlan((PlannedWebsite(spec, "differing", None, differences),))
+    plan = ProvisioningPlan((ProvisionedWebsite(spec, "differing", None, differences),))
     text = terminal(plan)
     assert "…" not in text
     assert "example.com " in text

@@ -16,7 +16,6 @@ from sitestats._results.comparison import changes_of
 from sitestats.analysis import Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (
-    PlannedWebsite,
     ProvisionedWebsite,
     ProvisioningPlan,
     ProvisioningReport,
@@ -119,8 +118,8 @@ def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
     *specs, last = (WebsiteSpec(f"n{number}.example") for number in range(20))
     plan = ProvisioningPlan(
         (
-            *(PlannedWebsite(spec, "present") for spec in specs),
-            PlannedWebsite(last, "to_add"),
+            *(ProvisionedWebsite(spec, "present") for spec in specs),
+            ProvisionedWebsite(last, "to_add"),
         )
     )
     report = ProvisioningReport(

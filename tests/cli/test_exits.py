@@ -27,7 +27,6 @@ from sitestats.cli._exits import Code, code_of_plan, code_of_report
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (
     Difference,
-    PlannedWebsite,
     ProvisionedWebsite,
     ProvisioningPlan,
     ProvisioningReport,
@@ -52,10 +51,10 @@ posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
 )
 def test_a_plan_tells_missing_from_differing(states: list[Any], code: Code) -> None:
     """A job adds what is missing, whatever differs, and then looks at the rest."""
-    items = tuple(PlannedWebsite(SPEC, state) for state in states)
+    items = tuple(ProvisionedWebsite(SPEC, state) for state in states)
     assert code_of_plan(ProvisioningPlan(items)) is code
     accepting = WebsiteSpec("a.example", accept_differing=True)
-    items = tuple(PlannedWebsite(accepting, state) for state in states)
+    items = tuple(ProvisionedWebsite(accepting, state) for state in states)
     accepted = Code.OK if code is Code.DIFFERING else code
     assert code_of_plan(ProvisioningPlan(items)) is accepted
 

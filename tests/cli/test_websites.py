@@ -5,21 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands import run_in_a_terminal
-from sitestats import Client, WebsiteSpec
-from sitestats.cli._lists import INPUT_FORMATS
-from sitestats.cli._websites import FORMATS
+from sitestats import WebsiteSpec
 from sitestats.emulator import Emulator
-from sitestats.provisioning import _dump, _lists
-from sitestats.provisioning._journal import open_journal
-from sitestats.provisioning._run import open_run
 
 if TYPE_CHECKING:
     from commands import Run
@@ -73,12 +66,6 @@ def adds(emulator: Emulator) -> list[str]:
     ]
 
 
-def test_the_formats_are_the_library_s() -> None:
-    """The formats of lists, which completion knows without the library, are its."""
-    assert FORMATS == _dump.FORMATS
-    assert INPUT_FORMATS == _lists.INPUT_FORMATS
-
-
 def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -> None:
     """The list is a table of the main things, or everything as JSON or CSV."""
     table = run("websites", "list")
@@ -95,24 +82,6 @@ def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -
     )
     assert [row["hostname"] for row in rows] == list(emulator.websites)
     assert rows[0]["is_public"] == "true"
-
-
-def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
-    """The plan shows what would be added, in its exit code too, and adds nothing."""
-    done = run("websites", "plan", file)
-    assert done.code == 8
-    assert done.out.splitlines() == [
-        "3 websites: 2 to add, 1 present, 0 differing",
-        "present    semicomplete.com",
-        "to add     shop.example      Europe/Amsterdam, private",
-        "to add     new.example       UTC, private",
-    ]
-    assert run("websites", "ensure", file, "--dry-run").out == done.out
-    read = json.loads(run("websites", "plan", file, "--format", "json").out)
-    assert [item["state"] for item in read["items"]] == ["present", "to_add", "to_add"]
-    rows = run("websites", "plan", file, "--format", "csv").out.splitlines()
-    assert rows[1] == "semicomplete.com,semicomplete.com,present,,true,,"
-    assert adds(emulator) == []
 
 
 def test_ensure_adds_what_is_missing(emulator: Emulator, run: Run, file: Path) -> None:
@@ -229,76 +198,3 @@ def test_a_report_says_when_to_try_again(
     done = run("websites", "ensure", file, "--yes")
     assert done.code == 4
     assert "try again in 15 minutes (at " in done.out
-
-
-def test_a_file_s_errors_have_a_line_each(
-    emulator: Emulator, run: Run, tmp_path: Path
-) -> None:
-    """Each problem of a file has a line with its place, and nothing is sent."""
-    path = tmp_path / "w.csv"
-    path.write_text("hostname,timezone\na.example,utc\na b,UTC\n")
-    done = run("websites", "ensure", path, "--yes")
-    assert done.code == 2
-    first, second = done.err.splitlines()
-    assert first.startswith(f"sitestats: {path}:2:11: ")
-    assert second.startswith(f"sitestats: {path}:3:1: ")
-    assert emulator.requests == ()
-
-
-def test_a_journal_is_kept_and_gone_on_with(
-    emulator: Emulator, run: Run, file: Path, tmp_path: Path
-) -> None:
-    """--journal is the library's journal, and its errors are one line too."""
-    journal = tmp_path / "journal"
-    done = run("websites", "ensure", file, "--yes", "--journal", journal)
-    assert done.code == 0
-    assert journal.read_text().count('"settled"') == 2
-    other = run(
-        *("websites", "ensure", file, "--journal", tmp_path / "none" / "journal")
-    )
-    assert other.code == 2
-    assert "No such file" in other.err
-    wrong = run("websites", "ensure", file, "--journal", file)
-    assert wrong.code == 2
-    assert f"{file}:1:" in wrong.err
-
-
-def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
-    emulator: Emulator, run: Run, file: Path, tmp_path: Path
-) -> None:
-    """While another run is under way a command ends with 7, and adds nothing."""
-    journal = tmp_path / "journal"
-    with emulator.client() as client, open_run(client._settings):
-        # It is the account at this address that is busy.
-        assert run("websites", "ensure", file, "--yes").code == 0
-    emulator._core.service.websites = {}
-    with Client(proxy=None) as client, open_run(client._settings):
-        for command in (("ensure", file), ("add", "new.example")):
-            done = run("websites", *command, "--yes")
-            assert done.code == 7
-            assert done.out == ""
-            (line,) = done.err.splitlines()
-            assert line.startswith("sitestats: another run adds websites for this ac")
-    with open_journal(journal, os.environ["SITESTATS_BASE_URL"]):
-        done = run("websites", "ensure", file, "--yes", "--journal", journal)
-        assert done.code == 7
-        assert "in use by another run" in done.err
-    assert emulator.websites == ()
-
-
-@pytest.mark.long
-@pytest.mark.once
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
-def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
-    """On a real terminal it asks once, shows a bar, and adds each once."""
-    wanted = [f"w{number:04}.example" for number in range(1000)]
-    path = tmp_path / "w.csv"
-    path.write_text("\n".join(["hostname", *wanted]))
-    done = run_in_a_terminal("websites", "ensure", str(path), typed="y\n")
-    shown = done.out
-    assert done.code == 0, shown[-2000:]
-    assert "Add 1,000 websites?" in shown
-    assert f"\r[{'#' * 16}] 1,000 of 1,000 websites" in shown
-    # The bar is erased before the report.
-    assert "  \r1,000 websites: 1000 added" in shown
-    assert adds(emulator) == wanted

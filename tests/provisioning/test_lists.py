@@ -1,25 +1,27 @@
-"""Lists of websites in every format: what is read, and where errors point."""
+"""Lists of websites in every format: what is read and written, where errors point."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
-import shlex
-import subprocess
 import sys
 import time
 import warnings
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from same_text import SameText
-from sitestats import SiteStatsWarning, SpecError, WebsiteSpec
+from sitestats import MissingExtraError, SiteStatsWarning, SpecError, WebsiteSpec
+from sitestats._common.zones import zone_names
+from sitestats.emulator import Emulator
 from sitestats.provisioning import ListedHost, read_host_list
+from website_lists import load
 
 pytestmark = pytest.mark.standard_library
 
@@ -131,104 +133,64 @@ def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("Zeitzone;Domain\nMars;https://s.example/a.example?page=/,b\n;\n")
     (host,) = read_host_list(path, columns={"hostname": "domain", "label": "x"})
-    assert host == ListedHost("https://s.example/a.example?page=/,b", f"{path}:2:6")
-    path.write_text("https://s.example/a.example?country=NL,DE\nb.example\n")
-    assert [one.where for one in read_host_list(path)] == [f"{path}:1", f"{path}:2"]
+    assert host == ListedHost("https://s.example/a.example?page=/,b", f"{path}:2")
+    path = tmp_path / "list"
+    path.write_text("https://s.example/a.example?country=NL,DE#top\nb.example #x\n")
+    assert read_host_list(path) == [
+        ListedHost("https://s.example/a.example?country=NL,DE#top", f"{path}:1"),
+        ListedHost("b.example", f"{path}:2"),
+    ]
 
 
 def test_each_website_without_a_host_name_is_refused(tmp_path: Path) -> None:
     """To query websites, each needs a host name; the error says which have none."""
     path = tmp_path / "list.json"
-    path.write_text('["a.example", {"label": "x"}, {"hostname": 7}]')
+    path.write_text('["a.example", {"hostname": null}, {"hostname": 7}]')
     with pytest.raises(SpecError) as caught:
         read_host_list(path)
-    assert [*map(str, caught.value.problems)] == [
-        f"{path}: websites[1]: this website has no hostname: add one",
-        f"{path}: websites[2].hostname: a website's hostname is a text, not 7",
-    ]
+    places = [problem.where for problem in caught.value.problems]
+    assert places == [f"{path}: websites[1]", f"{path}: websites[2]"]
 
 
 @pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.txt", "a"])
 @pytest.mark.parametrize("text", ["", "\n\n", "hostname\n", "[]", "websites = []"])
-def test_a_list_without_websites_is_refused(
-    tmp_path: Path, name: str, text: str
-) -> None:
+def test_a_list_without_websites_is_refused(name: str, text: str) -> None:
     """An empty list is a mistake of whoever wrote it, in every format."""
-    path = tmp_path / name
-    path.write_text(text)
-    for read in (WebsiteSpec.load, read_host_list):
-        with pytest.raises(SpecError):
-            read(path)
-    if text in {"", "\n\n"} or name == "a":
-        with pytest.raises(SpecError, match=r": there are no websites in it$"):
-            WebsiteSpec.load(path)
+    with pytest.raises(SpecError):
+        load(text, name)
 
 
 def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
     """The three files in the documentation can be read, and are equal."""
     text = (Path(__file__).parents[2] / "docs" / "provisioning.md").read_text("utf-8")
-    lists: list[tuple[WebsiteSpec, ...]] = []
-    for language, ending in (("toml", "toml"), ("json", "json"), ("text", "csv")):
-        (shown,) = re.findall(
-            rf"^```{language}\n(.+?)^```", text, re.MULTILINE | re.DOTALL
-        )
-        path = tmp_path / f"websites.{ending}"
-        path.write_text(shown)
-        lists.append(WebsiteSpec.load(path))
-    assert (
-        lists
-        == [
-            (
-                WebsiteSpec("shop.example", "Europe/Amsterdam", label="shop"),
-                WebsiteSpec("blog.example", public=True),
-            )
-        ]
-        * 3
+    wanted = (
+        WebsiteSpec("shop.example", "Europe/Amsterdam", label="shop"),
+        WebsiteSpec("blog.example", public=True),
     )
+    for language, ending in (("toml", "toml"), ("json", "json"), ("text", "csv")):
+        fence = rf"^```{language}\n(.+?)^```"
+        (shown,) = re.findall(fence, text, re.MULTILINE | re.DOTALL)
+        assert load(shown, f"websites.{ending}") == (wanted, [])
 
 
 BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
-    "TOML syntax": ("a.toml", "a = 1\nb = ]", [("", "(at line 2, column 5)")]),
-    "JSON syntax": ("a.json", '[\n {"a" 1}]', [(":2:7", "not valid JSON")]),
-    "JSON huge number": ("a.json", f'["{"9" * 5000}",\n -{"9" * 5000}]', [
-        ("", "more than 4,300 digits"),
+    "TOML syntax": ("a.toml", "a = 1\nb = ]", [("", "at line 2, column 5")]),
+    "JSON syntax": ("a.json", '[\n {"a" 1}]', [("", "line 2 column 7")]),
+    "a huge number": ("a.json", f'["{"9" * 5000}",\n -{"9" * 5000}]', [
+        ("", "4300 digits"),
     ]),
-    "TOML huge number": ("a.toml", f"public = {'9_9' * 2500}", [
-        ("", "more than 4,300 digits"),
-    ]),
-    "deep": ("a.json", "[" * 100_000, [("", "nested too deeply")]),
-    "deep and valid": ("a.json", '[{"hostname": ' + "[" * 900 + "]" * 900 + "}]", [
-        (": websites[0].hostname", "of type list"),
-    ]),
-    "CSV quote": ("a.csv", 'hostname\na.example\n"b', [(":3:1", "never closed")]),
-    "a list with a column of its own": (
-        "a.csv",
-        (
-            "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
-            "pageviews,events,public\na.example,true,UTC,true,true,,,1,2,true"
-        ),
-        [
-            (":1:10", "'is_public' is not a field"),
-            (":1:29", "'has_ssl' is not a field"),
-            (":1:37", "'has_script' is not a field"),
-            (":1:48", "'own_hostname' is not a field"),
-            (":1:67", "'pageviews' is not a field"),
-            (":1:77", "'events' is not a field"),
-        ],
-    ),
-    "a column like no other": ("a.csv", "hostname,x\na.example,y", [
-        (":1:10", "hostname, timezone, public, label"),
+    "deep": ("a.json", "[" * 100_000, [("", "not valid JSON")]),
+    "CSV quote": ("a.csv", 'hostname\na.example\n"b', [(":3", "not valid CSV")]),
+    "columns like no other": ("a.csv", "hostname,x,y\na.example,y,z", [
+        ("", "'x' is not a field of a website, which are hostname, timezone, public"),
+        ("", "leave others out with ignore_columns"),
     ]),
     "no column": ("a.csv", "Domain\na.example", [
-        (":1:1", "'Domain' is not a field"),
-        (":1:1", "there is no column 'hostname'"),
+        ("", "there is no column 'hostname'"),
+        ("", "'Domain' is not a field"),
     ]),
     "a key like no other": ("a.json", '{"websites": ["a.example"], "x": 1}', [
-        ("", "'websites' only"),
-    ]),
-    "no websites": ("a.toml", "x.y = 1", [("", "[[websites]]")]),
-    "other name": ("a.toml", "[[website]]\n[[websites]]\nhostname='b.example'", [
-        ("", "did you mean 'websites'"),
+        ("", "'websites', alone"),
     ]),
     "a table": ("a.toml", "[websites]\nhostname='a.example'", [("", "are a list")]),
     "a root": ("a.json", " 7", [("", "are a list")]),
@@ -236,134 +198,77 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "zone": (
         "a.toml",
         "[[websites]]\nhostname = 'a.example'\ntimezone  =  'europe/amsterdam'",
-        [(": websites[0].timezone", "did you mean 'Europe/Amsterdam'?")],
+        [(": websites[0]: timezone", "did you mean 'Europe/Amsterdam'?")],
     ),
-    "host name": ("a.json", '[{"Hostname":\n"http://a"}]', [
-        (": websites[0].Hostname", "scheme"),
-    ]),
-    "no host name": ("a.toml", "[[websites]]\n  [[websites]]", [
-        (": websites[0]", "no hostname"),
-        (": websites[1]", "no hostname"),
+    "no host name": ("a.json", '[{"hostname": "a.example"}, {"label": "x"}]', [
+        (": websites[1]: hostname", "empty"),
     ]),
     "misspelt": ("a.json", '[{"hostname": "a.example", "timezne": "UTC"}]', [
-        (": websites[0].timezne", "did you mean 'timezone'"),
-    ]),
-    "twice in an object": (
-        "a.json",
-        '[{"hostname": "a.example",\n"hostname": "b.example"}]',
-        [(": websites[0].hostname", "given twice")],
-    ),
-    "twice in the file": ("a.json", '{"websites": [], "websites": ["a.example"]}', [
-        ("", "'websites' is given twice"),
+        ("", "'timezne' is not a field of a website (did you mean 'timezone'?)"),
     ]),
     "public in words": ("a.csv", "hostname,public\na.example,maybe", [
-        (":2:11", "true or false"),
+        (":2: public", "true or false"),
     ]),
     "public as a number": (
         "a.toml",
         "websites = [{hostname = 'a.example', public = 1}]",
-        [(": websites[0].public", "true or false")],
+        [(": websites[0]: public", "true or false")],
     ),
-    "column twice": ("a.csv", "hostname,hostname\na,b", [(":1:10", "given twice")]),
+    "a column twice": ("a.csv", "hostname,Host Name\na.example,b.example", [
+        (":2", "two columns or keys are the hostname"),
+    ]),
     "too many cells": ("a.csv", "hostname\na.example\nb.example,c", [
-        (":3:11", "2 cells, and the first line names 1"),
+        (":3", "more cells than there are columns"),
+    ]),
+    "a cell without a name": ("a.csv", "hostname,\na.example,\nb.example,c", [
+        (":3", "more cells than there are columns"),
     ]),
     "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
-        (":2:1", "no hostname"),
+        (":2: hostname", "empty"),
     ]),
-    "host name left out": ("a.csv", "hostname,label\n,x", [(":2:1", "empty")]),
     "no name in a line": ("a.txt", "a.example\nb example\n\nhttp://c.example", [
-        (":2", "a space"),
-        (":4", "scheme"),
+        (":2: hostname", "a space"),
+        (":4: hostname", "scheme"),
     ]),
-    "twice": (
+    "a quoted line end": ("a.csv", 'hostname,label\na.example,"x\ny"\nb,', [
+        (":4: hostname", "no dot"),
+    ]),
+    "in the order of the lines": (
         "a.csv",
-        (
-            "hostname,label\na.example,x\nA.Example.,y\nb.example\nb.example,\n"
-            "c.example\nc.example,z"
-        ),
-        [(":3:1", "a.example is given twice"), (":7:1", "c.example is given twice")],
-    ),
-    "everything, in order": (
-        "a.toml",
-        (
-            "[[websites]]\nhostname = 'a'\n[[websites]]\nhostname = 'b.example'\n"
-            "public = ''\n[[websites]]\nhostname = 'b.example'\nlabel = 'x'"
-        ),
+        "hostname,label\na.example,x\nA.Example.,y\nb,c,d\nc\nd.example\nd.example,z",
         [
-            (": websites[0].hostname", "no dot"),
-            (": websites[1].public", "true or false"),
-            (": websites[2].hostname", "given twice"),
+            (":3", "a.example is given twice, here and at a.csv:2"),
+            (":4", "more cells"),
+            (":5: hostname", "no dot"),
+            (":7", "d.example is given twice"),
         ],
     ),
-    "a name, not ASCII before it": ("a.csv", "label,hostname\n\N{OCTOPUS}é,\n", [
-        (":2:4", "empty"),
-    ]),
+    "YAML": ("a.yaml", "- a.example", [("", "YAML can't be read: save the list as")]),
+    "no workbook": ("a.xlsx", "hostname", [("", "XLSX can't be read")]),
 }  # fmt: skip
-
-
-@pytest.fixture
-def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are named as they are, without a folder."""
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), BAD.values(), ids=BAD)
 def test_an_error_has_its_location(
-    in_tmp_path: None,
-    name: str,
-    text: str,
-    expected: list[tuple[str, str]],
-    same_text: SameText,
+    name: str, text: str, expected: list[tuple[str, str]]
 ) -> None:
-    """Every problem has its place: line and column in CSV, the path in a tree."""
-    Path(name).write_text(text, encoding="utf-8", newline="")
+    """Every problem has its place, in the order of the lines: the line and the field in
+    CSV, the path in a tree.
+    """
     with pytest.raises(SpecError) as caught:
-        WebsiteSpec.load(name)
-    same_text(caught.value)
-    found = [(problem.where, problem.message) for problem in caught.value.problems]
-    assert [where for where, _ in found] == [f"{name}{at}" for at, _ in expected]
-    for (_, message), (_, words) in zip(found, expected, strict=True):
-        assert words in message
-        assert "\n" not in message
-    rules = {problem.rule for problem in caught.value.problems}
-    assert all(rule.startswith("website-") for rule in rules)
+        load(text, name)
+    found = caught.value.problems
+    assert [one.where for one in found] == [f"{name}{at}" for at, _ in expected]
+    for problem, (_, words) in zip(found, expected, strict=True):
+        assert words in problem.message
+        assert problem.rule.startswith("website-")
 
 
-def test_yaml_is_converted_as_the_error_says(tmp_path: Path) -> None:
-    """YAML is refused with a command that makes a list of it that is read."""
-    path = tmp_path / "list.yaml"
-    path.write_text("websites:\n- hostname: a.example\n  public: true\n- b.example\n")
-    with pytest.raises(SpecError, match="YAML") as caught:
-        WebsiteSpec.load(path)
-    (problem,) = caught.value.problems
-    _, _, command = problem.message.partition("with python3")
-    shell = f"{shlex.quote(sys.executable)}{command}"
-    subprocess.run(["sh", "-c", shell], cwd=tmp_path, check=True, timeout=60)
-    assert WebsiteSpec.load(tmp_path / "list.json") == (
-        WebsiteSpec("a.example", public=True),
-        WebsiteSpec("b.example"),
-    )
-
-
-def test_a_file_that_is_open_for_text_is_refused(tmp_path: Path) -> None:
-    """An open file gives bytes, as its encoding has to be found."""
-    path = tmp_path / "a.csv"
-    path.write_text("hostname\na.example\n")
-    with (
-        path.open("r", encoding="utf-8") as text,
-        pytest.raises(SpecError, match="binary mode"),
-    ):
-        WebsiteSpec.load(text)  # type: ignore[arg-type]  # that is the point
-
-
-@pytest.mark.skipif(
-    not Path("/dev/zero").exists(), reason="the system has no such file"
-)
-def test_an_endless_file_is_refused() -> None:
-    """A file that does not end is an error with its name, and takes no memory."""
-    with pytest.raises(SpecError, match="/dev/zero: a list has no more than 64 MiB"):
-        WebsiteSpec.load("/dev/zero")
+@pytest.mark.parametrize("data", [b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"])
+def test_a_list_that_is_not_in_utf_8_is_refused(data: bytes) -> None:
+    """What spreadsheets on Windows write has to be saved as UTF-8."""
+    with pytest.raises(SpecError, match="not in UTF-8: save it as UTF-8"):
+        load(data)
 
 
 def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:
@@ -377,10 +282,231 @@ anything = st.binary(max_size=200) | st.text(
 ).map(str.encode)
 
 
-@given(anything, st.sampled_from([None, "txt", "csv", "toml", "json"]))
-def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, form: Any) -> None:
+@given(anything, st.sampled_from(["a", "a.txt", "a.csv", "a.toml", "a.json"]))
+def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, name: str) -> None:
     """No content of a file is another exception than a SpecError."""
     for read in (WebsiteSpec.load, read_host_list):
+        stream: Any = io.BytesIO(data)
+        stream.name = name
         with warnings.catch_warnings(), contextlib.suppress(SpecError):
             warnings.simplefilter("ignore", SiteStatsWarning)
-            assert read(io.BytesIO(data), input_format=form)
+            assert read(stream)
+
+
+# --- columns ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"hostname": "Domain"}, "no column 'Domain'"),
+        ({"hostname": "a", "label": "b"}, "no column 'b'"),
+        ({"hostname": "a", "host": "a"}, "'host' is not a field"),
+    ],
+)
+def test_columns_that_the_list_does_not_have(columns: Any, words: str) -> None:
+    """A column that was named and is not there, or is for no field, is an error."""
+    with pytest.raises(SpecError, match=words):
+        load("a\nx.example", columns=columns)
+
+
+def test_a_column_that_is_named_is_the_only_one() -> None:
+    """The column that was named is read, and with ignore_columns no other one."""
+    text = "hostname;Domain\nold.example;new.example\n"
+    specs, notes = load(text, columns={"hostname": "Domain"}, ignore_columns=True)
+    assert specs == (WebsiteSpec("new.example"),)
+    assert notes == ["list.csv: ignored columns: 'hostname'"]
+    text = "Domain;Zone\na.example;UTC\n"
+    given = {"hostname": "domain", "timezone": "zone"}
+    assert load(text, "pipe", columns=given)[0] == (WebsiteSpec("a.example", "UTC"),)
+
+
+@pytest.mark.parametrize(
+    "header", ["hostname,Timezone,PUBLIC", "Host-Name;Time Zone;is_public"]
+)
+def test_names_match_without_case_and_marks(header: str) -> None:
+    """A column is not left out because of a capital, a blank or a dash in its name."""
+    separator = "," if "," in header else ";"
+    row = separator.join(["a.example", " Asia/Tokyo ", "yes"])
+    wanted = (WebsiteSpec("a.example", "Asia/Tokyo", public=True),)
+    assert load(f"{header}\n{row}\n") == (wanted, [])
+
+
+@pytest.mark.parametrize("name", ["Zeitzone", "timezne", "zone", "lable"])
+def test_a_name_that_resembles_a_field_is_not_left_out(name: str) -> None:
+    """With ignore_columns such a column is an error until it is renamed or mapped,
+    since a website that was added with a default can't be changed.
+    """
+    text = f"hostname,{name},Kunde\na.example,,y\n"
+    with pytest.raises(SpecError, match=rf"'{name}' is not .*did you mean") as caught:
+        load(text, ignore_columns=True)
+    assert len(caught.value.problems) == 1
+    specs, notes = load(text, columns={"label": name}, ignore_columns=True)
+    assert specs == (WebsiteSpec("a.example"),)
+    assert notes == ["list.csv: ignored columns: 'Kunde'"]
+
+
+@pytest.mark.parametrize("text", ["hostname,label,public\na.example,,\n"])
+def test_an_empty_cell_is_a_value_that_is_not_given(text: str) -> None:
+    """So is null, and NaN, which pandas writes for an empty cell."""
+    wanted = ((WebsiteSpec("a.example"),), [])
+    assert load(text) == wanted
+    for empty in ("null", "NaN"):
+        row = f'{{"hostname": "a.example", "public": {empty}, "label": {empty}}}'
+        assert load(f"[{row}]", "a.json") == wanted
+
+
+def test_yes_and_no_are_read() -> None:
+    """Yes and no are read in any case, and as spreadsheets write them."""
+    yes = ["yes", "YES", "1", "true", "WAHR", "ja", "waar", "VRAI", "oui", "verdadero"]
+    no = ["no", "0", "false", "Falsch", "nein", "ONWAAR", "nee", "faux", "non", "falso"]
+    rows = [f"w{number}.example,{word}" for number, word in enumerate([*yes, *no])]
+    specs, _ = load("\n".join(["hostname,public", *rows]))
+    assert [spec.public for spec in specs] == [True] * len(yes) + [False] * len(no)
+
+
+def test_a_website_that_is_given_again_counts_once() -> None:
+    """With the same values it is a note, which names the first ones."""
+    text = "hostname,label\na.example,x\n" + "A.example.,x\n" * 7 + "b.example,y\n"
+    specs, notes = load(text)
+    assert [spec.hostname for spec in specs] == ["a.example", "b.example"]
+    (note,) = notes
+    assert note.startswith("list.csv: websites that are listed again count once: a.ex")
+    assert note.endswith("(list.csv:7) and 2 more")
+
+
+def test_accept_differing_is_for_the_others() -> None:
+    """Whether websites may differ counts where the list does not say it."""
+    text = "hostname,accept_differing\na.example,no\nb.example,\nc.example,yes\n"
+    specs, _ = load(text, accept_differing=True)
+    assert [spec.accept_differing for spec in specs] == [False, True, True]
+
+
+# --- workbooks --------------------------------------------------------------------
+
+
+def workbook(*rows: list[Any]) -> bytes:
+    """A workbook whose first sheet has these rows."""
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.title = "Liste"
+    for row in rows:
+        sheet.append(row)
+    book.create_sheet("notes").append(["nothing"])
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def test_a_workbook_is_read(tmp_path: Path) -> None:
+    """The first sheet of a workbook is a list, with flags, numbers and empty rows."""
+    path = tmp_path / "list.xlsx"
+    rows = [
+        [None, None, None, None],
+        ["Host Name", "Öffentlich", "label", "Kunde"],
+        ["a.example", True, 7, "x"],
+        [None, None, None, None],
+        ["b.example", "nein", "'=x", None],
+        ["c.example"],
+    ]
+    path.write_bytes(workbook(*rows))
+    with pytest.warns(SiteStatsWarning, match="ignored columns: 'Kunde'"):
+        specs = WebsiteSpec.load(
+            path, columns={"public": "Öffentlich"}, ignore_columns=True
+        )
+    assert specs == (
+        WebsiteSpec("a.example", public=True, label="7"),
+        WebsiteSpec("b.example", public=False, label="'=x"),
+        WebsiteSpec("c.example"),
+    )
+    names = [host.text for host in read_host_list(path)]
+    assert names == ["a.example", "b.example", "c.example"]
+
+
+def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong value is at its sheet and row; what is no workbook is one error, and so
+    is the missing extra.
+    """
+    whole = workbook(["hostname", "timezone"], ["a.example", "utc"])
+    with pytest.raises(SpecError) as caught:
+        load(whole, "x.xlsx")
+    (problem,) = caught.value.problems
+    assert problem.where == "x.xlsx: Liste!2: timezone"
+    for data in (whole[:100], whole[:-200], whole[: len(whole) // 2]):
+        with pytest.raises(SpecError, match="no workbook"):
+            load(data, "pipe")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
+        load(whole, "pipe")
+
+
+# --- writing ----------------------------------------------------------------------
+
+
+def test_a_saved_list_is_read() -> None:
+    """Of the service's list what only the service decides is left out, without a word;
+    and what begins with ``=`` is read as it was before a spreadsheet was kept from it.
+    """
+    columns = "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
+    columns += "pageviews,events"
+    row = "a.example,true,UTC,true,true,,'=x,1,2"
+    wanted = (WebsiteSpec("a.example", "UTC", public=True, label="=x"),)
+    assert load(f"{columns}\n{row}\n") == (wanted, [])
+    values = dict(zip(columns.split(","), row.split(","), strict=True))
+    listed = {**values, "is_public": True, "label": "=x", "extra": {}}
+    assert load(json.dumps([listed]), "a.json") == (wanted, [])
+    with pytest.raises(SpecError, match="'has_ssl' is not a field"):
+        load("hostname,has_ssl\na.example,true\n")
+
+
+labels = st.text(
+    st.characters(codec="utf-8") | st.sampled_from("'=+-@,;\"\r\n\t\x7f \ufeff"),
+    max_size=8,
+)
+
+
+@given(
+    st.lists(
+        st.builds(
+            WebsiteSpec,
+            st.sampled_from(["a.example", "müller.example", "B.example"]),
+            st.none() | st.sampled_from(sorted(zone_names())),
+            public=st.none() | st.booleans(),
+            label=labels.filter(bool) | st.none(),
+            accept_differing=st.booleans(),
+        ),
+        min_size=1,
+        max_size=4,
+        unique_by=lambda spec: spec.hostname,
+    ),
+    st.sampled_from(["csv", "json", "toml"]),
+)
+@example([WebsiteSpec("a.example", label="''=x;'-y;'z")], "csv")
+def test_what_is_dumped_is_read_back(specs: list[WebsiteSpec], form: Any) -> None:
+    """Specifications that were written are the same when they are read."""
+    text = WebsiteSpec.dumps(specs, form)
+    assert load(text, f"a.{form}") == (tuple(specs), [])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["UTC", "Asia/Tokyo"]), st.booleans(), labels),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(["csv", "json", "toml"]),
+)
+def test_a_plan_of_what_is_there_has_nothing_to_do(
+    websites: list[tuple[str, bool, str]], form: Any
+) -> None:
+    """The service's list, written as specifications, is what a plan wants."""
+    emulator = Emulator()
+    for number, (timezone, public, label) in enumerate(websites):
+        emulator.add_website(
+            f"w{number}.example", timezone=timezone, public=public, label=label
+        )
+    with emulator.client() as client:
+        listed = [WebsiteSpec.of(website) for website in client.websites.list()]
+        specs, notes = load(WebsiteSpec.dumps(listed, form), f"a.{form}")
+        assert client.websites.plan(specs).complete
+    assert (len(specs), notes) == (len(websites), [])

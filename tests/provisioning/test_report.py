@@ -1,46 +1,166 @@
-"""Reports: the outcome of each website, as views, text, JSON and frames."""
+"""Plans and reports: the state of each website, as views, text, JSON and frames."""
 
 from __future__ import annotations
 
 import json
 import pickle
+import sys
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from plans import POST, report
-from sitestats import WebsiteSpec
+from fake_service import FakeService, Payload, specs, states
+from plans import PLAN, POST, SPECS, report, website
+from sitestats import MissingExtraError, SiteStatsError, Website, WebsiteSpec
 from sitestats._common.errors import (
     BadRequestError,
     ConnectionFailedError,
     RequestTimeoutError,
 )
-from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
-from sitestats.provisioning._report import STATES
+from sitestats._common.wire import HttpResponse
+from sitestats.emulator import Emulator
+from sitestats.provisioning import (
+    Difference,
+    ProvisionedWebsite,
+    ProvisioningReport,
+    State,
+)
+from sitestats.provisioning._report import plan_websites
 
 pytestmark = pytest.mark.standard_library
 
+STATES = get_args(State)[1:]
+"""Those of a report."""
 
-def test_each_website_is_in_the_view_of_its_state() -> None:
-    """Each website is in exactly the view of its state."""
-    whole = report()
-    views = [getattr(whole, state) for state in STATES]
-    assert [[item.state for item in view] for view in views] == [
-        [state] for state in STATES
+
+def test_a_plan_prints_as_lines() -> None:
+    """A plan prints a summary, a line for each website, and what to change by hand."""
+    assert str(PLAN) == (
+        "3 websites: 1 to add, 1 present, 1 differing\n"
+        "to add     new.example    Asia/Tokyo, public\n"
+        "present    there.example\n"
+        "differing  other.example  timezone is 'Asia/Tokyo' and should be 'UTC'; "
+        "public is true and should be false; label is not set and should be 'shop'\n"
+        "no endpoint of the service changes a website: change these by hand, in the "
+        "website's settings in the service's dashboard"
+    )
+    assert PLAN.changes() == str(PLAN).replace("present    there.example\n", "")
+    assert repr(PLAN) == f"<ProvisioningPlan of {PLAN.summary()}>"
+    assert str(plan_websites([], [])) == "0 websites: nothing to do"
+
+
+def test_names_are_shown_as_sent_and_as_written() -> None:
+    """A name that is sent in another form than it was given is shown in both."""
+    plan = plan_websites([WebsiteSpec("Bücher.example"), WebsiteSpec("A.example")], [])
+    assert str(plan).splitlines()[1:] == [
+        "to add     xn--bcher-kva.example (Bücher.example)  UTC, private",
+        "to add     a.example                               UTC, private",
     ]
+    written = [item.row()["written"] for item in plan.items]
+    assert written == ["Bücher.example", "A.example"]
+
+
+def test_a_client_plans_by_reading_the_list_once() -> None:
+    """A read-only client can plan, with one request for the list."""
+    emulator = Emulator()
+    emulator.add_website("other.example", timezone="Asia/Tokyo")
+    with emulator.client(read_only=True) as client:
+        plan = client.websites.plan(iter(SPECS))
+    assert [item.state for item in plan.items] == ["to_add", "to_add", "differing"]
+    assert [request.method for request in emulator.requests] == ["GET"]
+
+
+zones = st.sampled_from(["UTC", "Asia/Tokyo"])
+websites = st.builds(
+    website,
+    st.sampled_from(["a.example", "B.example", "c.example.", "A B"]),
+    timezone=zones,
+    is_public=st.booleans(),
+    label=st.sampled_from([None, "", "x"]),
+)
+wanted = st.lists(
+    st.builds(
+        WebsiteSpec,
+        st.sampled_from(["a.example", "b.example", "c.example", "d.example"]),
+        zones | st.none(),
+        st.sampled_from([True, False, None]),
+        st.sampled_from([None, "", "x"]),
+        accept_differing=st.booleans(),
+    ),
+    unique_by=lambda spec: spec.hostname,
+)
+
+
+@given(wanted, st.lists(websites, unique_by=lambda site: site.hostname))
+def test_every_website_has_one_state(
+    specs: list[WebsiteSpec], existing: list[Website]
+) -> None:
+    """Each website is in exactly one view, and has differences only if it differs."""
+    plan = plan_websites(specs, existing)
+    views = [*plan.to_add, *plan.present, *plan.differing]
+    assert {item.hostname for item in views} == {spec.hostname for spec in specs}
+    assert len(views) == len(specs)
+    for item in plan.items:
+        assert (item.website is None) == (item.state == "to_add")
+        assert bool(item.differences) == (item.state == "differing")
+        assert all(d.wanted != (d.found or "") for d in item.differences)
+        # What a specification leaves out is not compared.
+        assert all(d.wanted == getattr(item.spec, d.name) for d in item.differences)
+        accepted = item.spec.accept_differing or not item.differences
+        assert item.as_specified is (item.state != "to_add" and accepted)
+
+
+def test_another_name_of_the_zone_is_no_difference() -> None:
+    """A zone that the service lists by its other name needs no change by hand."""
+    spec = WebsiteSpec("there.example", "Asia/Kathmandu")
+    listed = website("there.example", timezone="Asia/Katmandu")
+    assert plan_websites([spec], [listed]).complete
+
+
+def test_what_the_service_made_different_is_reported() -> None:
+    """A zone and a visibility that the service changed are in the report."""
+
+    def different(service: FakeService, payload: Payload) -> HttpResponse:
+        service.process(payload)
+        return service.added(payload, timezone="Asia/Tokyo", public=True)
+
+    service = FakeService()
+    service.add_handlers["a.example"] = [different]
+    report = service.ensure(specs("a.example", "b.example"))
+    assert states(report) == ["added"] * 2
+    assert not report.complete
+    names = [difference.name for difference in report.items[0].differences]
+    assert names == ["timezone", "public"]
+
+
+# --- reports ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_only_what_is_as_specified_is_complete(state: str) -> None:
-    """A report is complete only if each website exists without differences."""
+    """A website is in the view of its state. Only if each exists without differences
+    the report is complete, and raises nothing.
+    """
     (item,) = getattr(report(), state)
-    assert ProvisioningReport((item,)).complete == (state in {"added", "present"})
-    different = ProvisionedWebsite(
-        item.spec,
-        "added",
-        differences=(Difference("public", wanted=True, found=False),),
-    )
-    assert not ProvisioningReport((different,)).complete
-    assert ProvisioningReport(()).complete
+    assert item.state == state
+    only = ProvisioningReport((item,))
+    assert only.complete == (state in {"added", "present"})
+    if only.complete:
+        only.raise_for_failures()
+    else:
+        with pytest.raises(SiteStatsError, match=f"1 of 1 website .*{item.hostname}"):
+            only.raise_for_failures()
+
+
+def test_what_was_added_with_differences_is_not_complete() -> None:
+    """Unless they are accepted."""
+    found = (Difference("public", wanted=True, found=False),)
+    for accepts in (False, True):
+        spec = WebsiteSpec("a.example", accept_differing=accepts)
+        item = ProvisionedWebsite(spec, "added", differences=found)
+        assert ProvisioningReport((item,)).complete is accepts
 
 
 def test_a_report_prints_as_lines() -> None:
@@ -59,7 +179,19 @@ def test_a_report_prints_as_lines() -> None:
         "website's settings in the service's dashboard"
     )
     assert repr(report()) == f"<ProvisioningReport of {report().summary()}>"
-    assert str(ProvisioningReport(())) == "0 websites: nothing to do"
+
+
+def test_a_table_has_what_needs_attention_first() -> None:
+    """A shortened table keeps the websites that are not as specified, and its note."""
+    table = report()._displayed()
+    rows = [*zip(*(column.cells for column in table.columns), strict=True)]
+    assert [row[0] for row in rows] == [
+        *("differing.example", "refused.example", "unknown.example"),
+        *("not-tried.example", "added.example", "present.example"),
+    ]
+    assert rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
+    assert table.title == report().summary()
+    assert table.note.startswith("stopped: the list can't be read back: refused; ")
 
 
 def test_a_report_is_a_value() -> None:
@@ -84,7 +216,7 @@ def test_a_report_is_a_value() -> None:
 def test_a_report_becomes_json() -> None:
     """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
-    assert list(read) == ["complete", "stopped", "not_excluded", "items"]
+    assert {*read} == {"complete", "stopped", "items"}
     assert read["complete"] is False
     assert read["stopped"] == "the list can't be read back: refused"
     assert read["items"][2]["differences"] == [
@@ -102,20 +234,20 @@ def test_a_report_becomes_json() -> None:
     }
 
 
-def test_a_report_becomes_a_frame() -> None:
-    """A frame has a row for each website, and the same dtypes without rows."""
+def test_a_report_becomes_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame has a row for each website, and the same dtypes without rows; without
+    pandas the error names the extra.
+    """
     pytest.importorskip("pandas")
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
-    assert list(frame.columns) == [
-        *("hostname", "written", "state", "timezone", "public", "label"),
-        *("differences", "error"),
-    ]
+    assert tuple(frame.columns) == ProvisioningReport.columns
     assert frame["public"].dropna().tolist() == [False] * 3 + [True]
-    assert frame["public"].isna().tolist() == [False, True, True, False, False, False]
-    assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
     assert frame["error"][3] == "It is taken"
     differing = "timezone is 'Asia/Tokyo' and should be 'UTC'"
     assert frame["differences"].dropna().to_dict() == {2: differing}
-    empty = ProvisioningReport(()).to_pandas()
+    empty: Any = ProvisioningReport(()).to_pandas()
     assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"sitestats\[pandas\]"):
+        report().to_pandas()

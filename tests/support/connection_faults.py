@@ -15,7 +15,7 @@ import httpx
 from sitestats import AsyncClient, Client, RetryPolicy, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
 from sitestats.provisioning import ProvisioningReport
-from sitestats.provisioning._account import state_folder
+from sitestats.provisioning._journal import state_folder
 
 Variant = Literal["blocking", "asyncio", "trio"]
 VARIANTS: Final[tuple[Variant, ...]] = ("blocking", "asyncio", "trio")
@@ -179,12 +179,12 @@ class EnsureRunner:
             "base_url": "http://service.test",
             "api_key": emulator.api_key,
             "user_id": emulator.user_id,
-            "proxy": None,
-            "transport": FaultyTransport(emulator, faults),
             "retries": RetryPolicy(retries=1, wait_initial=0.0),
         }
         try:
-            report = _run(specs, options, variant, journal)
+            report = _run(
+                specs, options, variant, journal, FaultyTransport(emulator, faults)
+            )
         finally:
             sent = [
                 json.loads(request.body)["hostname"]
@@ -227,13 +227,16 @@ def _run(
     options: dict[str, Any],
     variant: Variant,
     journal: Path | None,
+    transport: FaultyTransport,
 ) -> ProvisioningReport:
     if variant == "blocking":
-        with Client(**options) as client:
+        sends = httpx.Client(transport=transport, trust_env=False)
+        with sends, Client(**options, http_client=sends) as client:
             return client.websites.ensure(specs, journal=journal)
 
     async def main() -> ProvisioningReport:
-        async with AsyncClient(**options) as client:
+        sends = httpx.AsyncClient(transport=transport, trust_env=False)
+        async with sends, AsyncClient(**options, http_client=sends) as client:
             return await client.websites.ensure(specs, journal=journal)
 
     return anyio.run(main, backend=variant)
@@ -241,11 +244,9 @@ def _run(
 
 def let_time_pass(*journals: Path) -> None:
     """Make all adds in *journals* and in the state folder those of a day ago."""
-    for journal in (*journals, *state_folder().glob("*.lock")):
+    for journal in (*journals, *state_folder().glob("*.journal")):
         records = [json.loads(line) for line in journal.read_bytes().splitlines()]
         for record in records:
-            if record.get("event") == "sending":
-                record["until"] -= 86_400
-                # Where the system has no name for its start, nothing is compared.
-                record["timeout"] = 0.0
+            if "at" in record:
+                record["at"] -= 86_400
         journal.write_text("".join(f"{json.dumps(record)}\n" for record in records))

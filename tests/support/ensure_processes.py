@@ -21,13 +21,10 @@ PATIENCE = 600
 """Seconds that one request may take: how long a pending add is waited for."""
 
 PROGRAM = f"""\
-import json, sys, time
+import json, sys
 from sitestats import BusyError, Client, WebsiteSpec
 
 options = json.loads(sys.argv[1])
-if (ahead := options.pop("ahead", 0)):
-    now = time.time
-    time.time = lambda: now() + ahead
 journal = options.pop("journal")
 specs = [WebsiteSpec(name) for name in {NAMES!r}]
 try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -26,9 +26,8 @@ from sitestats._protocol.flow import (
     Step,
     StepResult,
 )
-from sitestats.provisioning import ProvisioningReport
+from sitestats.provisioning import ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._ensure import ensure_websites
-from sitestats.provisioning._events import History, WebsiteDone
 
 Payload = dict[str, Any]
 AddHandler = Callable[["FakeService", Payload], HttpResponse]
@@ -138,7 +137,8 @@ class FakeService:
     def ensure(
         self,
         wanted: Iterable[WebsiteSpec],
-        history: History | None = None,
+        pending: Mapping[str, float] | None = None,
+        added: Iterable[str] = (),
         settings: Settings = SETTINGS,
     ) -> ProvisioningReport:
         """Run ``ensure`` once, and check what holds for every run."""
@@ -146,12 +146,11 @@ class FakeService:
         posts = len(self.posts)
         # A client of its own for each run.
         settings = attrs.evolve(settings, pauses=Pauses())
-        flow = ensure_websites(settings, wanted, history or History())
+        flow = ensure_websites(settings, wanted, pending or {}, frozenset(added))
         report = self.run(flow)
         assert [item.spec for item in report.items] == list(wanted)
-        assert [n.done for n in self.notes if isinstance(n, WebsiteDone)][
-            -len(wanted) :
-        ] == [*range(1, len(wanted) + 1)]
+        done = [note for note in self.notes if isinstance(note, ProvisionedWebsite)]
+        assert [item.spec for item in done[-len(wanted) :]] == list(wanted)
         sent = self.posts[posts:]
         assert len(sent) == len(set(sent)), "a website was sent twice within a run"
         assert all(count == 1 for count in self.processed.values())

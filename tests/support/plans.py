@@ -12,7 +12,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.wire import HttpRequest
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
-from sitestats.provisioning._plan import plan_websites
+from sitestats.provisioning._report import plan_websites
 
 
 def website(hostname: str, **more: Any) -> Website:

@@ -17,7 +17,6 @@ from sitestats import (
 from sitestats._results.websites import WebsiteList
 from sitestats.provisioning import (
     Difference,
-    PlannedWebsite,
     ProvisionedWebsite,
     ProvisioningPlan,
     ProvisioningReport,
@@ -69,7 +68,9 @@ def sample_tables(text: str) -> list[Any]:
         there,
         WebsiteList([there]),
         added,
-        ProvisioningPlan((PlannedWebsite(spec, "differing", there, (difference,)),)),
+        ProvisioningPlan(
+            (ProvisionedWebsite(spec, "differing", there, (difference,)),)
+        ),
         report,
         Failed(StatsQuery("example.com"), 0, ResponseError(text)),
     ]

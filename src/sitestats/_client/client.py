@@ -123,10 +123,10 @@ class WebsitesAPI:
             >>> from sitestats import WebsiteSpec
             >>> plan = client.websites.plan([WebsiteSpec("new.example")])
             >>> print(plan)
-            1 website: 1 to add, 0 present, 0 differing
+            1 website: 1 to add
             to add     new.example  UTC, private
         """
-        from sitestats.provisioning._plan import plan_websites
+        from sitestats.provisioning._report import plan_websites
         from sitestats.provisioning._specs import as_specs
 
         return plan_websites(as_specs(specs), self.list())
@@ -146,21 +146,18 @@ class WebsitesAPI:
         that every website would get (credentials, role, plan) ends the run, one
         about a single website does not. ``total_timeout`` is for each request.
 
-        Runs for one account exclude each other on one machine, by a file in the
-        user's state folder. If that can't be written, a ``SiteStatsWarning`` says so.
+        Each add is flushed to a journal before it is sent: a file of the account in the
+        user's state folder, which also excludes other runs on this machine. After an
+        interruption, however hard, no website is sent a second time that the list
+        shows; one that may still be under way is waited for, up to the
+        ``total_timeout`` of its run. A website that the interrupted run added and that
+        the list does not show is ``unknown``, and sent by the run after that.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
-            journal: A file to which each add is flushed before it is sent.
-                Given again after an interruption, however hard, no website is
-                sent a second time that the list shows; one that may still be
-                under way is waited for, up to the ``total_timeout`` of its run.
-                After a restart, on another machine, and on macOS and Windows, that
-                whole time is waited for once more. A website that the interrupted
-                run added and that the list does not show now is ``unknown``, and not
-                sent again: where you removed it on purpose, use a new journal. If the
-                file is removed or replaced during the run, nothing more is sent.
+            journal: A file that is a journal too, for where the state folder does not
+                last or can't be written.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``.
             interrupted: Is called with the report so far if the run is interrupted:
@@ -178,8 +175,8 @@ class WebsitesAPI:
             ReadOnlyError: The client is read-only; nothing was sent.
             BusyError: Another run uses the account or the journal; nothing was
                 sent.
-            ConfigurationError: The journal is of another service; nothing was
-                sent.
+            ConfigurationError: The journal is of another service, or there is none and
+                the state folder can't be written; nothing was sent.
             OSError: The journal can't be opened; nothing was sent.
             SiteStatsError: The list can't be read; nothing was added.
 

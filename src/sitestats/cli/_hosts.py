@@ -184,6 +184,6 @@ def read_hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
     if file is None:
         return []
     # What a list has beside the host names is left out here.
-    del arguments["ignore_columns"], arguments["ignore_column"]
+    del arguments["ignore_columns"]
     hosts = read_host_list(source_of(file), **arguments)
     return [(host.text, host.where) for host in hosts]

@@ -12,7 +12,6 @@ from ._completion import one_of
 from ._help import together
 
 # The library is imported when a command runs: a shell completes without it.
-INPUT_FORMATS: Final = ("txt", "csv", "toml", "json", "xlsx")
 
 
 def _fields() -> Iterable[str]:
@@ -36,19 +35,8 @@ list_options = together(
         is_flag=True,
         help="Leave columns out that are no fields and resemble none.",
     ),
-    click.option(
-        "--ignore-column",
-        multiple=True,
-        metavar="NAME",
-        help="Leave this column out, whatever it resembles; may be repeated.",
-    ),
-    click.option(
-        "--input-format",
-        type=click.Choice(INPUT_FORMATS),
-        help="The format of the list; what its name or content tells when left out.",
-    ),
 )
-NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
+NAMES: Final = ("columns", "ignore_columns")
 
 
 def list_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -309,11 +309,11 @@ class Show:
                 {**result.to_dict(), "items": [item.to_dict() for item in items]}
             )
         elif self.output == "csv":
-            self.style.write(result.columns(), [item.row() for item in items])
+            self.style.write(result.columns, [item.row() for item in items])
         elif not self.quiet:
             _echo(result.changes() if self.only_changes else str(result))
         if self.quiet and not result.complete:
-            _echo(result.problems(), err=True)
+            _echo(result.changes(), err=True)
 
 
 def _echo(lines: str, *, err: bool = False) -> None:

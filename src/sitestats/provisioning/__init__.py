@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 # For ``ensure``: a call imports nothing.
 from . import _run as _run
 from ._differences import Difference
-from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
-from ._report import ProvisionedWebsite, ProvisioningReport, State
+from ._report import (
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+    State,
+)
 
 if TYPE_CHECKING:
     from ._lists import ListedHost, read_host_list
@@ -19,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Difference",
     "ListedHost",
-    "PlanState",
-    "PlannedWebsite",
     "ProvisionedWebsite",
     "ProvisioningPlan",
     "ProvisioningReport",

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 import attrs
 
 from sitestats._common.hostnames import HostnameError, normalise_hostname
-from sitestats._protocol.checks import same_value
+from sitestats._common.text import shown
+from sitestats._common.zones import same_zone
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._checks import DEFAULT_ZONE, value_text
 from ._specs import WebsiteSpec
-
-BY_HAND: Final = (
-    "no endpoint of the service changes a website: change these by hand, in the "
-    "website's settings in the service's dashboard"
-)
 
 
 @attrs.frozen
@@ -35,49 +29,48 @@ class Difference:
         return {"field": self.name, "expected": self.wanted, "found": self.found}
 
     def __str__(self) -> str:
-        found, wanted = value_text(self.found), value_text(self.wanted)
+        found, wanted = _text(self.found), _text(self.wanted)
         return f"{self.name} is {found} and should be {wanted}"
+
+
+def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "not set" if value is None else shown(value)
 
 
 def as_added(spec: WebsiteSpec) -> WebsiteSpec:
     """*spec* with the defaults for what it leaves out."""
-    zone = DEFAULT_ZONE if spec.timezone is None else spec.timezone
+    zone = "UTC" if spec.timezone is None else spec.timezone
     return attrs.evolve(spec, timezone=zone, public=bool(spec.public))
 
 
-def differences_of(spec: WebsiteSpec, website: Website) -> tuple[Difference, ...]:
+def differences_of(
+    spec: WebsiteSpec, website: Website | AddedWebsite
+) -> tuple[Difference, ...]:
     """Where *website* is different from *spec*, as far as that goes."""
-    return _differences(
-        ("timezone", spec.timezone, website.timezone),
-        ("public", spec.public, website.is_public),
-        ("label", spec.label, website.label),
-    )
-
-
-def differences_of_added(
-    spec: WebsiteSpec, added: AddedWebsite
-) -> tuple[Difference, ...]:
-    """Where the service made *added* different from *spec*.
-
-    The response to an add has no label (section 2.2).
-    """
-    return _differences(
-        ("hostname", spec.hostname, added.hostname),
-        ("timezone", spec.timezone, added.timezone),
-        ("public", spec.public, added.public),
-    )
-
-
-def _differences(
-    *values: tuple[str, str | bool | None, str | bool | None],
-) -> tuple[Difference, ...]:
+    found: dict[str, str | bool | None] = {
+        "hostname": normalised(website.hostname),
+        "timezone": website.timezone,
+    }
+    if isinstance(website, AddedWebsite):
+        # The response to an add has no label (section 2.2).
+        found["public"] = website.public
+    else:
+        found |= {"public": website.is_public, "label": website.label}
+    pairs = ((name, getattr(spec, name), value) for name, value in found.items())
     return tuple(
-        Difference(name, wanted, found)
-        for name, wanted, found in values
-        # A website without a label has an empty one or none, and both mean the same.
-        if wanted is not None
-        and not same_value(name, wanted, "" if found is None else found)
+        Difference(name, wanted, value)
+        for name, wanted, value in pairs
+        if wanted is not None and not _is_same(name, wanted, value)
     )
+
+
+def _is_same(name: str, wanted: str | bool, found: str | bool | None) -> bool:  # noqa: FBT001 - values
+    if name == "timezone":
+        return isinstance(found, str) and same_zone(str(wanted), found)
+    # A website without a label has an empty one or none, and both mean the same.
+    return wanted == ("" if found is None else found)
 
 
 def normalised(hostname: str) -> str:

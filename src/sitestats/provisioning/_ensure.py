@@ -8,100 +8,130 @@ The rules:
   one that is not is unknown. When the list can't be read either the run stops.
 * A refusal that concerns the account (credentials, role, plan) stops the run,
   any other one does not.
-* An add that an earlier run announced in the journal, without an outcome, is not
-  sent again before the ``total_timeout`` of that run has passed since then: by that
-  time the service has processed it or never will, and the list shows which.
+* An add that an earlier run announced, without an outcome, is not sent again before
+  the ``total_timeout`` of that run has passed since then: by that time the service
+  has processed it or never will, and the list shows which.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Final
+import re
+from collections.abc import Mapping
+from typing import Final, TypeVar
 
 import attrs
 
 from sitestats._common.errors import (
     RateLimitedError,
-    ReadOnlyError,
+    ServiceError,
     SiteStatsError,
     TransportError,
+    WebsiteLockedError,
 )
 from sitestats._common.settings import Settings
 from sitestats._protocol import operations
+from sitestats._protocol.failures import is_about_account
 from sitestats._protocol.flow import Flow, note, now, sleep
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._differences import (
-    as_added,
-    by_hostname,
-    differences_of,
-    differences_of_added,
-    normalised,
-)
-from ._events import Began, Ended, History, Sending, Settled, Waiting, WebsiteDone
-from ._refusals import (
-    introduced,
-    is_account_wide,
-    is_refusal,
-    message_of,
-)
-from ._report import ProvisionedWebsite, ProvisioningReport, State
+from ._differences import as_added, by_hostname, differences_of, normalised
+from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
 from ._specs import WebsiteSpec
+
+E = TypeVar("E", bound=SiteStatsError)
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
+# No credentials, no payment, no permission.
+_ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))
+_REQUEST_TIMEOUT: Final = 408
+_SERVER_ERROR: Final = 500
+
+
+# --- events: for the journals and the progress --------------------------------------
+
+
+@attrs.frozen
+class Sending:
+    """An add is sent as soon as this event is recorded."""
+
+    hostname: str
+    timeout: float
+    """Seconds after which it is no longer under way, whatever happens."""
+
+
+@attrs.frozen
+class Settled:
+    """An add that was announced has this outcome."""
+
+    hostname: str
+    state: State
+    message: str | None
+
+
+@attrs.frozen
+class Ended:
+    """The run ended, and its caller gets the report."""
+
+
+@attrs.frozen
+class Waiting:
+    """The run waits, as adds of an interrupted one may still be under way."""
+
+    hostnames: tuple[str, ...]
+    seconds: float
+
+
+# --- the flow -----------------------------------------------------------------------
 
 
 def ensure_websites(
     settings: Settings,
     specs: tuple[WebsiteSpec, ...],
-    history: History,
-    not_excluded: tuple[str, ...] = (),
+    pending: Mapping[str, float],
+    added: frozenset[str],
 ) -> Flow[ProvisioningReport]:
     """Add the missing websites of *specs*, and report on each of them.
 
-    *not_excluded* goes into the report.
+    Args:
+        settings: Those of the client.
+        specs: The websites, each once.
+        pending: Adds that were announced and have no outcome, each with the time of
+            the system clock until which it may be under way.
+        added: Host names that an interrupted run added.
 
     Raises:
-        ReadOnlyError: The client is read-only; nothing was sent.
         SiteStatsError: The list can't be read; nothing was added.
     """
-    if settings.read_only:
-        raise ReadOnlyError(
-            f"{settings.why_read_only}, so no website is added: a plan says what "
-            "would be"
-        )
-    run = _Run(settings, specs, history)
-    items, stopped = yield from run.run()
-    return ProvisioningReport(items, stopped, not_excluded)
+    return (yield from _Run(settings, specs, pending, added).run())
 
 
 @attrs.define
 class _Run:
     _settings: Settings
     _specs: tuple[WebsiteSpec, ...]
-    _history: History
+    _pending: Mapping[str, float]
+    _added_before: frozenset[str]
     _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
     _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
-    _items: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
     _stopped: SiteStatsError | None = None
     _list_is_fresh: bool = False
     _list_is_readable: bool = True
     _rate_limits: int = 0
 
-    def run(self) -> Flow[tuple[tuple[ProvisionedWebsite, ...], SiteStatsError | None]]:
-        moment = yield from now()
-        yield from note(Began(len(self._specs), moment.unix))
+    def run(self) -> Flow[ProvisioningReport]:
         yield from self._read_list()
         yield from self._wait_for_pending_adds()
+        items: list[ProvisionedWebsite] = []
         for spec in self._specs:
             item = yield from self._ensure(spec)
-            self._items.append(item)
-            yield from note(WebsiteDone(item, len(self._items), len(self._specs)))
-        yield from self._read_list_again()
-        moment = yield from now()
-        yield from self._record(Ended(moment.unix))
-        return tuple(self._items), self._stopped
+            items.append(item)
+            yield from note(item)
+        yield from self._read_list_again(items)
+        yield from self._record(Ended())
+        return ProvisioningReport(tuple(items), self._stopped)
 
     # --- before ---------------------------------------------------------------
 
@@ -113,7 +143,14 @@ class _Run:
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be under way."""
         pause = _FIRST_PAUSE
-        while pending := self._pending_adds():
+        moment = yield from now()
+        # The system clock may be set meanwhile.
+        shift = moment.monotonic - moment.unix
+        while pending := {
+            spec.hostname: self._pending[spec.hostname] + shift
+            for spec in self._specs
+            if spec.hostname in self._pending and spec.hostname not in self._listed
+        }:
             moment = yield from now()
             left = max(pending.values()) - moment.monotonic
             if left <= 0:
@@ -124,43 +161,28 @@ class _Run:
             yield from self._read_list()
             pause *= 2
 
-    def _pending_adds(self) -> dict[str, float]:
-        """The deadlines of pending adds whose websites are not in the list."""
-        return {
-            spec.hostname: self._history.pending[spec.hostname]
-            for spec in self._specs
-            if spec.hostname in self._history.pending
-            and spec.hostname not in self._listed
-        }
-
     # --- one website ------------------------------------------------------------
 
     def _ensure(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
-        existing = self._existing(spec, was_sent=self._was_sent_before(spec))
-        if existing is not None:
-            if spec.hostname in self._history.pending:
-                yield from self._record_outcome(existing)
-            return existing
+        name = spec.hostname
+        was_added = name in self._added_before
+        found = self._existing(spec, was_sent=name in self._pending or was_added)
+        if found is not None:
+            if name in self._pending:
+                yield from self._settle(found)
+            return found
         if self._stopped is not None:
             return ProvisionedWebsite(spec, "not_tried")
-        if spec.hostname in self._history.added:
-            return ProvisionedWebsite(
-                spec,
-                "unknown",
-                error=SiteStatsError(
-                    "an earlier run added it, says the journal, and it is not in the "
-                    "list: look in the service's dashboard; to add it again, name a "
-                    "new journal"
-                ),
+        if was_added:
+            error = SiteStatsError(
+                "an interrupted run added it, says the journal, and it is not in the "
+                "list: look in the service's dashboard, and run this again"
             )
-        moment = yield from now()
-        announced = yield from self._record(
-            Sending(spec.hostname, moment, self._settings.total_timeout)
-        )
-        if not announced:
+            return ProvisionedWebsite(spec, "unknown", error=error)
+        if not (yield from self._record(Sending(name, self._settings.total_timeout))):
             return ProvisionedWebsite(spec, "not_tried")
         item = yield from self._add(spec)
-        yield from self._record_outcome(item)
+        yield from self._settle(item)
         return item
 
     def _add(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
@@ -182,17 +204,16 @@ class _Run:
         self._rate_limits = 0
         # Under both names, so that neither is added when it follows in the list.
         self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
-        return ProvisionedWebsite(
-            spec, "added", added, differences_of_added(wanted, added)
-        )
+        differences = differences_of(wanted, added)
+        return ProvisionedWebsite(spec, "added", added, differences)
 
     def _after_error(
         self, spec: WebsiteSpec, error: SiteStatsError
     ) -> Flow[ProvisionedWebsite]:
         """The item for *spec* after its add raised *error*."""
-        if is_account_wide(error, spec.hostname):
-            self._stop(introduced("every website would be refused for this", error))
-        if is_refusal(error):
+        if _is_account_wide(error, spec.hostname):
+            self._stop(_introduced("every website would be refused for this", error))
+        if _is_refusal(error):
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
@@ -201,11 +222,11 @@ class _Run:
             yield from self._read_list()
         except SiteStatsError as failure:
             self._list_is_readable = False
-            self._stop(introduced("the list can't be read back", failure))
+            self._stop(_introduced("the list can't be read back", failure))
         else:
-            existing = self._existing(spec, was_sent=sent, error=error)
-            if existing is not None:
-                return existing
+            found = self._existing(spec, was_sent=sent, error=error)
+            if found is not None:
+                return found
         state: State = "unknown" if sent else "not_tried"
         return ProvisionedWebsite(spec, state, error=error)
 
@@ -213,24 +234,11 @@ class _Run:
         self, spec: WebsiteSpec, *, was_sent: bool, error: SiteStatsError | None = None
     ) -> ProvisionedWebsite | None:
         """The item for *spec* if its website exists, else None."""
-        website = self._listed.get(spec.hostname)
-        if website is not None:
-            differences = differences_of(spec, website)
-            if was_sent:
-                state: State = "added"
-            else:
-                state = "differing" if differences else "present"
-            return ProvisionedWebsite(spec, state, website, differences, error)
-        added = self._added.get(spec.hostname)
-        if added is not None:
-            differences = differences_of_added(spec, added)
-            state = "differing" if differences else "present"
-            return ProvisionedWebsite(spec, state, added, differences)
-        return None
-
-    def _was_sent_before(self, spec: WebsiteSpec) -> bool:
-        history = self._history
-        return spec.hostname in history.pending or spec.hostname in history.added
+        item = existing(spec, self._listed.get(spec.hostname))
+        if item is not None:
+            state = "added" if was_sent else item.state
+            return attrs.evolve(item, state=state, error=error)
+        return existing(spec, self._added.get(spec.hostname))
 
     def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
         """Wait as long as the service requests; stop if that is too long."""
@@ -242,49 +250,43 @@ class _Run:
             or seconds >= self._settings.total_timeout
         ):
             when = f"try again in {math.ceil(seconds):,} s"
-            self._stop(introduced(f"{when}, after the pause of a rate limit", error))
+            self._stop(_introduced(f"{when}, after the pause of a rate limit", error))
         else:
             yield from sleep(seconds)
 
     # --- after ------------------------------------------------------------------
 
-    def _read_list_again(self) -> Flow[None]:
+    def _read_list_again(self, items: list[ProvisionedWebsite]) -> Flow[None]:
         """Read the list once more for websites that were refused or are unknown.
 
         The service may have processed an unknown add by now, and a refused website
         may have existed already.
         """
-        if self._list_is_fresh or not self._list_is_readable:
-            return
         uncertain = [
             index
-            for index, item in enumerate(self._items)
+            for index, item in enumerate(items)
             if item.state in {"refused", "unknown"}
         ]
-        if not uncertain:
+        if not uncertain or self._list_is_fresh or not self._list_is_readable:
             return
         try:
             yield from self._read_list()
         except SiteStatsError:
             return
         for index in uncertain:
-            item = self._items[index]
-            existing = self._existing(
-                item.spec, was_sent=item.state == "unknown", error=item.error
-            )
-            if existing is not None:
-                self._items[index] = existing
-                yield from self._record_outcome(existing)
+            item = items[index]
+            was_sent = item.state == "unknown"
+            found = self._existing(item.spec, was_sent=was_sent, error=item.error)
+            if found is not None:
+                items[index] = found
+                yield from self._settle(found)
 
-    def _record_outcome(self, item: ProvisionedWebsite) -> Flow[None]:
-        moment = yield from now()
-        message = None if item.error is None else message_of(item.error)
-        yield from self._record(
-            Settled(item.hostname, item.state, message, moment.unix)
-        )
+    def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
+        message = message_of(item.error)
+        yield from self._record(Settled(item.hostname, item.state, message))
 
     def _record(self, event: object) -> Flow[bool]:
-        """Record *event*; if the journal can't be written nothing more is sent."""
+        """Record *event*; if a journal can't be written nothing more is sent."""
         try:
             yield from note(event)
         except SiteStatsError as error:
@@ -295,3 +297,46 @@ class _Run:
     def _stop(self, why: SiteStatsError) -> None:
         if self._stopped is None:
             self._stopped = why
+
+
+# --- what an error means ------------------------------------------------------------
+
+
+def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
+    """Whether every other website would be refused for the same reason.
+
+    The service's document gives neither statuses nor messages for a missing role or a
+    reached website limit (section 7), and every refusal may be a 400. So the message
+    counts too, without the *hostname*: ``plan.example`` is a valid name.
+    """
+    # The class of an error may come from the words of its message, which contains
+    # the host name: so the status counts, and then the other words.
+    if not isinstance(error, ServiceError) or isinstance(error, WebsiteLockedError):
+        return False
+    if error.status in _ACCOUNT_STATUSES:
+        return True
+    message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
+    return is_about_account(message)
+
+
+def _is_refusal(error: SiteStatsError) -> bool:
+    """Whether the service certainly did not add the website.
+
+    A 5xx is no refusal: the service may have failed after it had added the
+    website. Neither is 408, which a gateway sends when it stops waiting.
+    """
+    return (
+        isinstance(error, ServiceError)
+        and error.status < _SERVER_ERROR
+        and error.status != _REQUEST_TIMEOUT
+    )
+
+
+def _introduced(what: str, error: E) -> E:
+    """A copy of *error* whose message begins with *what* the error means for a run."""
+    copied, text = copy.copy(error), f"{what}: {message_of(error)}"
+    if hasattr(copied, "message"):
+        copied.message = text
+    else:
+        copied.args = (text,)
+    return copied

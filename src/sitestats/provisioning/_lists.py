@@ -1,46 +1,41 @@
-"""Read a list of websites: names by line, CSV, TOML, JSON or a workbook of Excel."""
+"""Lists of websites in files: names by line, CSV, TOML, JSON or a workbook of Excel."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
-import pathlib
 import re
-import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
-from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeAlias, cast, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 
 import attrs
 
-from sitestats._common.errors import SpecError, warn
+from sitestats._common.errors import SpecError, load_extra, warn
 from sitestats._common.problems import Problem
-from sitestats._common.settings import MIB
-from sitestats._common.text import did_you_mean, shown
-
-from ._checks import Listed, check_listed
-from ._columns import Columns, NamedFields, check_columns, ignored_names
-from ._csv import LINE_END, Value, file_problem
-from ._encodings import ZIP, EncodingError, decode
-from ._tables import csv_rows, first_cells, table_websites, xlsx_rows
+from sitestats._common.text import FORMULA, as_cell_text, csv_line, nearest, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
-InputFormat: TypeAlias = Literal["txt", "csv", "toml", "json", "xlsx"]
-INPUT_FORMATS: Final[tuple[InputFormat, ...]] = get_args(InputFormat)
-"""The formats of lists; each is also the extension of a name."""
+Row: TypeAlias = tuple[str, list[tuple[str, Any]] | Problem]
+"""The place of a website, and its values by the list's own names, or what is wrong."""
 
-_WEBSITES: Final = "websites"
-_NOTHING: Final = "there are no websites in it"
-_YAML: Final = (
-    "YAML is not read: make JSON of it, such as with python3 -c 'import json, sys, "
-    "yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' < list.yaml > list.json"
-)
-_COMMENT: Final = re.compile(r"(?:^|\s)#.*")
-_TOML_START: Final = re.compile(r"\[\[\s*websites\b|websites\s*=")
-_GIVEN_TWICE: Final = object()
-"""In place of a value of JSON whose key its object has twice."""
+_FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
+_OF_THE_SERVICE: Final = {"hasssl", "hasscript", "ownhostname", "pageviews", "events"}
+"""What only the service decides, in a list of its websites that was saved."""
+_FLAGS: Final = {
+    **dict.fromkeys(("true", "yes", "1"), True),
+    **dict.fromkeys(("false", "no", "0"), False),
+    # A spreadsheet writes the words of its own language.
+    **dict.fromkeys(("wahr", "ja", "waar", "vrai", "oui", "verdadero", "vero"), True),
+    **dict.fromkeys(("falsch", "nein", "onwaar", "nee", "faux", "non", "falso"), False),
+}
+_MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
+"""The ``'`` that keeps a spreadsheet from running a text as a formula."""
 
 
 @attrs.frozen
@@ -54,27 +49,12 @@ class ListedHost:
 
 
 def read_host_list(
-    path: Source,
-    *,
-    input_format: InputFormat | None = None,
-    columns: Mapping[str, str] | None = None,
+    path: Source, *, columns: Mapping[str, str] | None = None
 ) -> list[ListedHost]:
     r"""Read the host names of a list of websites, to query each; none is checked.
 
     It reads every list that ``WebsiteSpec.load`` does. What a list has beside the host
-    names is not looked at.
-
-    Args:
-        path: As for ``WebsiteSpec.load``.
-        input_format: As for ``WebsiteSpec.load``.
-        columns: As for ``WebsiteSpec.load``.
-
-    Returns:
-        The host names in the order of the list.
-
-    Raises:
-        SpecError: It can't be understood, or holds no host name.
-        OSError: It can't be read.
+    names is not looked at. The arguments and the errors are those of ``load``.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -86,49 +66,117 @@ def read_host_list(
     >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=7)
     >>> queries = [query.website(host.text) for host in hosts]
     """
-    checked = check_columns(columns, ignore=True, fields=("hostname",))
-    entries = _read(path, input_format, checked, [])
+    columns = {"hostname": (columns or {}).get("hostname", "hostname")}
     hosts: list[ListedHost] = []
     problems: list[Problem] = []
-    for entry in entries:
-        problems += entry.problems
-        host = entry.fields.get("hostname")
-        if host is not None and isinstance(host.value, str):
-            hosts.append(ListedHost(host.value, host.where))
-        elif not entry.problems:
-            where = entry.where if host is None else host.where
-            message = (
-                "this website has no hostname: add one"
-                if host is None
-                else f"a website's hostname is a text, not {shown(host.value)}"
-            )
-            problems.append(file_problem(message, where))
+    for where, fields in load_fields(path, columns, ignore=None):
+        if isinstance(fields, Problem):
+            problems.append(fields)
+        elif isinstance(host := fields.get("hostname"), str):
+            hosts.append(ListedHost(host, where))
+        else:
+            problems.append(_problem(f"a host name is text, not {shown(host)}", where))
     if problems:
         raise SpecError(problems)
-    return [host for host in hosts if host.text]
+    return hosts
 
 
-def load_specs(
-    source: Source,
+def load_fields(
+    source: Source, columns: Mapping[str, str] | None, *, ignore: bool | None
+) -> Iterator[tuple[str, dict[str, Any] | Problem]]:
+    """The place of each website of a list, and its fields or what is wrong with it.
+
+    With *ignore*, columns that are no fields are left out; with None, also those that
+    may be meant, and nobody is told.
+
+    Raises:
+        SpecError: The list or its columns can't be understood, or there is no website.
+        OSError: It can't be read.
+    """
+    name = name_of(source)
+    columns = dict(columns or {})
+    rows = [*_read(source, columns)]
+    if not rows:
+        _refuse("there are no websites in it", name)
+    found = [values for _, values in rows if not isinstance(values, Problem)]
+    names = dict.fromkeys(name for values in found for name, _ in values)
+    known = _fields_of(names, columns, name, ignore=ignore) if found else {}
+    for where, values in rows:
+        if isinstance(values, Problem):
+            yield where, values
+            continue
+        fields: dict[str, Any] = {}
+        for column, value in values:
+            field = known.get(column)
+            if field in fields:
+                message = f"two columns or keys are the {field}: leave one out"
+                yield where, _problem(message, where)
+                break
+            if field is not None and value is not None:
+                fields[field] = _as_field(field, value)
+        else:
+            yield where, fields
+
+
+def _as_field(field: str, value: object) -> object:
+    """A value as a specification has it: flags in words, and no blanks around."""
+    if not isinstance(value, str) or field == "label":
+        return value
+    text = value.strip()
+    is_flag = field in {"public", "accept_differing"}
+    return _FLAGS.get(text.casefold(), text) if is_flag else text
+
+
+def _fields_of(
+    names: Iterable[str],
+    columns: Mapping[str, str],
+    where: str,
     *,
-    input_format: InputFormat | None,
-    columns: Mapping[str, str] | None,
-    ignore_columns: bool,
-    ignore_column: str | Iterable[str],
-) -> list[dict[str, Any]]:
-    """The fields of each website of a list; see ``WebsiteSpec.load``."""
-    checked = check_columns(columns, ignore=ignore_columns, left_out=ignore_column)
-    ignored: list[str] = []
-    entries = _read(source, input_format, checked, ignored)
-    websites, merged, problems = check_listed(entries, checked.name_of("hostname"))
-    if problems:
-        raise SpecError(problems)
-    for note in [*ignored_names(ignored), *merged]:
-        warn(f"{name_of(source)}: {note}")
-    return websites
+    ignore: bool | None,
+) -> dict[str, str]:
+    """The field that each of the *names* in a list stands for, if any."""
+    known = {_folded(field): field for field in (*_FIELDS, *columns)}
+    known["ispublic"] = "public"
+    known = {key: field for key, field in known.items() if field not in columns}
+    known |= {_folded(column): field for field, column in columns.items()}
+    folded = {name: _folded(name) for name in names}
+    others = {name: key for name, key in folded.items() if key not in known}
+    if {*others.values()} >= _OF_THE_SERVICE:
+        served = _OF_THE_SERVICE | {"extra"}
+        others = {name: key for name, key in others.items() if key not in served}
+    found = {name: known[key] for name, key in folded.items() if key in known}
+    missing = {*_FIELDS} - {*found.values()}
+    wrong = [
+        f"there is no column {shown(columns.get(field, field))}: add it, or name the "
+        "one that is meant with columns"
+        for field in ("hostname", *columns)
+        if field in missing
+    ]
+    wrong += [
+        f"{shown(one)} is not a field of a website" for one in {*columns} - {*_FIELDS}
+    ]
+    for name, key in others.items():
+        meant = nearest(key, missing)
+        if meant is not None and ignore is not None:
+            wrong.append(
+                f"{shown(name)} is not a field of a website (did you mean {meant!r}?): "
+                "rename it, or name the one that is meant with columns"
+            )
+        elif ignore is False:
+            wrong.append(
+                f"{shown(name)} is not a field of a website, which are "
+                f"{', '.join(_FIELDS)}: name the one that is meant with columns, or "
+                "leave others out with ignore_columns"
+            )
+    if wrong:
+        raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
+    if others and ignore:
+        warn(f"{where}: ignored columns: {', '.join(map(shown, others))}")
+    return found
 
 
-_LARGEST: Final = 64 * MIB
+def _folded(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def name_of(source: Source) -> str:
@@ -138,187 +186,181 @@ def name_of(source: Source) -> str:
     return str(getattr(source, "name", "<file>"))
 
 
-def read_bytes(source: Source) -> bytes:
-    """The content of *source*.
-
-    Raises:
-        SpecError: It is open in text mode, or endless.
-        OSError: It can't be read.
-    """
-    if isinstance(source, (str, os.PathLike)):
-        with pathlib.Path(source).open("rb") as file:
-            return read_bytes(file)
-    data = cast("object", source.read(_LARGEST + 1))
-    if not isinstance(data, bytes):
-        _refuse("a file that is open has to be open in binary mode")
-    if len(data) > _LARGEST:
-        _refuse(f"a list has no more than {_LARGEST // MIB} MiB", name_of(source))
-    return data
+# --- formats ----------------------------------------------------------------------
 
 
-def _refuse(message: str, where: str = "") -> NoReturn:
-    raise SpecError([file_problem(message, where)]) from None
-
-
-def _read(
-    source: Source,
-    input_format: InputFormat | None,
-    columns: Columns,
-    ignored: list[str],
-) -> list[Listed]:
-    """The websites of a list; *ignored* gets the names that are left out.
-
-    There is a warning where the encoding was guessed.
-    """
+def _read(source: Source, columns: Mapping[str, str]) -> Iterator[Row]:
     name = name_of(source)
-    suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
-    if input_format not in {None, *INPUT_FORMATS}:
-        _refuse(
-            f"input_format is one of {', '.join(INPUT_FORMATS)}, not "
-            f"{shown(input_format)}"
-        )
-    if input_format is None and suffix in {"yaml", "yml"}:
-        _refuse(_YAML, name)
-    kind, data, notes = input_format or suffix, read_bytes(source), list[str]()
-    if data.startswith(ZIP):
-        entries = [
-            *table_websites(
-                xlsx_rows(data, name), name, columns, ignored, is_marked=False
-            )
-        ]
+    if isinstance(source, (str, os.PathLike)):
+        data = Path(source).read_bytes()
     else:
-        try:
-            text, notes = decode(data, guess=kind not in {"toml", "json"})
-        except EncodingError as error:
-            lines = LINE_END.split(error.before)
-            _refuse(str(error), f"{name}:{len(lines)}:{len(lines[-1]) + 1}")
-        if not text.strip():
-            _refuse(_NOTHING, name)
-        if input_format is None:
-            kind = _format_of(text, suffix, columns)
-        entries = [*_text_websites(kind, text, name, columns, ignored)]
-    if not entries:
-        _refuse(_NOTHING, name)
-    for note in notes:
-        warn(f"{name}: {note}")
-    return entries
-
-
-def _format_of(text: str, suffix: str, columns: Columns) -> str:
-    """The format of a list by its content, where its name does not tell it."""
-    if suffix in {"toml", "json"}:
-        return suffix
-    if suffix != "csv":
-        lines = map(str.strip, LINE_END.split(text))
-        first = next((line for line in lines if line and not line.startswith("#")), "")
-        if _TOML_START.match(first):
-            return "toml"
-        if text.lstrip()[:1] in {"[", "{"}:
-            return "json"
-    names = first_cells(text)
-    if "hostname" in columns.named(names).fields:
-        return "csv"
-    # A list of names alone may be called CSV too.
-    is_name = "://" in names[0] or (len(names) == 1 and "." in names[0])
-    return "txt" if is_name or (len(names) == 1 and suffix != "csv") else "csv"
-
-
-def _text_websites(
-    kind: str, text: str, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Listed]:
-    match kind:
-        case "toml":
-            tree = _parsed(tomllib.loads, text, name)
-        case "json":
-            parse = partial(json.loads, object_pairs_hook=_object)
-            tree = _parsed(parse, text, name)
-        case "csv":
-            return table_websites(csv_rows(text, name), name, columns, ignored)
-        case _:
-            return _read_lines(text, name)
-    return _tree_websites(tree, name, columns, ignored)
-
-
-def _read_lines(text: str, name: str) -> Iterator[Listed]:
-    for number, line in enumerate(LINE_END.split(text), start=1):
-        if host := _COMMENT.sub("", line).strip():
-            where = f"{name}:{number}"
-            yield Listed(where, {"hostname": Value(host, where)})
-
-
-def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
+        data = source.read()
+    # A workbook comes by a pipe too.
+    if data.startswith(b"PK\x03\x04"):
+        return _table(_workbook(data, name))
     try:
-        return parse(text)
-    except json.JSONDecodeError as error:
-        _refuse(f"not valid JSON: {error.msg}", f"{name}:{error.lineno}:{error.colno}")
-    except tomllib.TOMLDecodeError as error:
-        _refuse(f"not valid TOML: {error}", name)
-    except RecursionError:
-        _refuse("the file is nested too deeply to be a list of websites", name)
-    except ValueError:
-        most = sys.get_int_max_str_digits()
-        _refuse(f"a number has more than {most:,} digits", name)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        _refuse("the file is not in UTF-8: save it as UTF-8", name)
+    kind = _kind(text, Path(name).suffix.lower().removeprefix("."), columns)
+    if kind not in {"json", "toml", "csv", "txt"}:
+        _refuse(f"{kind.upper()} can't be read: save the list as CSV or JSON", name)
+    if kind in {"csv", "txt"}:
+        return _table(_csv(text, name)) if kind == "csv" else _lines(text, name)
+    try:
+        tree: Any = json.loads(text) if kind == "json" else tomllib.loads(text)
+    except (RecursionError, ValueError) as error:
+        _refuse(f"not valid {kind.upper()}: {error}", name)
+    return _tree(tree, name)
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for name, value in pairs:
-        found[name] = _GIVEN_TWICE if name in found else value
-    return found
+def _kind(text: str, suffix: str, columns: Mapping[str, str]) -> str:
+    """The format of a list: its name tells it, else its first line."""
+    if suffix in {"json", "toml", "xls", "xlsx", "yaml", "yml"}:
+        return suffix
+    first = _first_line(text)
+    cells = {_folded(cell) for cell in first.split(_separator(first))}
+    if _folded(columns.get("hostname", "hostname")) in cells:
+        return "csv"
+    if first.startswith(("[[", "websites")):
+        return "toml"
+    if first.startswith(("[", "{")):
+        return "json"
+    # A list of names alone may be called CSV too.
+    is_name = len(cells) == 1 and "." in first
+    return "csv" if suffix == "csv" and not is_name else "txt"
 
 
-def _tree_websites(
-    tree: object, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Listed]:
-    websites = tree
-    named = cache(columns.named)
+def _first_line(text: str) -> str:
+    lines = (line.strip() for line in io.StringIO(text, newline=None))
+    return next((line for line in lines if line and line[0] != "#"), "")
+
+
+def _separator(first_line: str) -> str:
+    return max(",;\t", key=first_line.count)
+
+
+def _lines(text: str, name: str) -> Iterator[Row]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        # An address of a dashboard may have a "#" of its own.
+        host = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
+        if host:
+            yield f"{name}:{number}", [("hostname", host)]
+
+
+def _tree(tree: Any, name: str) -> Iterator[Row]:
     if isinstance(tree, dict):
-        tree = cast("dict[str, object]", tree)
-        for key in tree:
-            if key != _WEBSITES:
-                advice = (
-                    did_you_mean(key, [_WEBSITES]) or f": it has {_WEBSITES!r} only"
-                )
-                message = f"{shown(key)} is not a key of a list of websites{advice}"
-                yield Listed(name, problems=(file_problem(message, name),))
-        if _WEBSITES not in tree:
+        if [*cast("dict[str, Any]", tree)] != ["websites"]:
             _refuse(
-                f"{_NOTHING}: write a table [[websites]] for each in TOML, "
-                'or {"websites": [{"hostname": …}, …]} in JSON',
-                name,
+                "write the websites as a list with the name 'websites', alone", name
             )
-        websites = tree[_WEBSITES]
-    if websites is _GIVEN_TWICE:
-        _refuse(f"{_WEBSITES!r} is given twice: leave one out", name)
-    if not isinstance(websites, list):
-        _refuse(f"websites are a list, one entry for each, not {shown(websites)}", name)
-    for index, website in enumerate(cast("list[object]", websites)):
-        where = f"{name}: {_WEBSITES}[{index}]"
+        tree = tree["websites"]
+    if not isinstance(tree, list):
+        _refuse(f"the websites are a list, not {shown(tree)}", name)
+    for index, website in enumerate(tree):
+        where = f"{name}: websites[{index}]"
         if isinstance(website, str):
-            yield Listed(where, {"hostname": Value(website, where)})
+            yield where, [("hostname", website)]
         elif isinstance(website, dict):
-            fields = cast("dict[str, object]", website)
-            yield _tree_website(fields, where, named(tuple(fields)), ignored)
+            yield where, [*cast("dict[str, Any]", website).items()]
         else:
-            message = (
-                f"a website has named fields, or is a host name, not {shown(website)}"
-            )
-            yield Listed(where, problems=(file_problem(message, where),))
+            message = f"a website has fields, or is a host name, not {shown(website)}"
+            yield where, _problem(message, where)
 
 
-def _tree_website(
-    website: dict[str, object], where: str, named: NamedFields, ignored: list[str]
-) -> Listed:
-    ignored += named.ignored
-    fields: dict[str, Value] = {}
-    problems: list[Problem] = []
-    for index, (name, value) in enumerate(website.items()):
-        field, message = named.fields[index], named.wrong.get(index)
-        place = f"{where}.{name}"
-        if value is _GIVEN_TWICE:
-            message = f"{shown(name)} is given twice: leave one out"
-        elif field is not None:
-            fields[field] = Value(value, place)
-        if message is not None:
-            problems.append(file_problem(message, place))
-    return Listed(where, fields, tuple(problems))
+def _csv(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=_separator(_first_line(text)),
+        skipinitialspace=True,
+        strict=True,
+    )
+    try:
+        for row in reader:
+            cells = [_MARKED.sub(r"\1", cell) for cell in row]
+            yield f"{name}:{reader.line_num}", cells
+    except csv.Error as error:
+        _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
+
+
+def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[str]]]:
+    openpyxl = load_extra("openpyxl", extra="excel")
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        # A file may say less of itself than it has.
+        sheet.reset_dimensions()
+        rows = [*sheet.iter_rows(values_only=True)]
+    except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
+        _refuse("the file is no workbook: save it anew, or as CSV", name)
+    for number, row in enumerate(rows, start=1):
+        cells = ["" if value is None else str(value) for value in row]
+        yield f"{name}: {sheet.title}!{number}", cells
+
+
+def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
+    """The websites of a table whose first row names its columns; ``#`` is a comment."""
+    filled = (
+        (where, cells)
+        for where, cells in rows
+        if any(cells) and not cells[0].lstrip().startswith("#")
+    )
+    _, header = next(filled, ("", []))
+    for where, cells in filled:
+        pairs = [*zip_longest(header, cells[: len(header)], fillvalue="")]
+        if any(cells[len(header) :]) or any(cell and not name for name, cell in pairs):
+            message = "the line has more cells than there are columns: put a cell with "
+            message += "the separator in it in quotes"
+            yield where, _problem(message, where)
+        else:
+            yield where, [(name, cell or None) for name, cell in pairs if name]
+
+
+def _problem(message: str, where: str) -> Problem:
+    return Problem(message, rule="website-file", where=where)
+
+
+def _refuse(message: str, where: str) -> NoReturn:
+    raise SpecError([_problem(message, where)]) from None
+
+
+# --- writing ----------------------------------------------------------------------
+
+
+def dump_rows(rows: Iterable[dict[str, Any]], output_format: str) -> str:
+    """The fields of specifications as text; see ``WebsiteSpec.dumps``."""
+    given = [
+        {
+            name: row[name]
+            for name in _FIELDS
+            if row[name] is not None and (row[name] or name != "accept_differing")
+        }
+        for row in rows
+    ]
+    match output_format:
+        case "json":
+            return json.dumps(given, indent=2) + "\n"
+        case "toml":
+            return "\n".join(map(_toml_table, given))
+        case "csv":
+            used = {name for row in given for name in row} | {*_FIELDS[:4]}
+            names = [name for name in _FIELDS if name in used]
+            lines = [[_cell(row.get(name)) for name in names] for row in given]
+            return csv_line(names) + "".join(map(csv_line, lines))
+        case _:
+            message = f"a list is written as csv, json or toml, not {output_format!r}"
+            raise ValueError(message)
+
+
+def _cell(value: object) -> object:
+    return as_cell_text(value) if isinstance(value, str) else value
+
+
+def _toml_table(row: dict[str, Any]) -> str:
+    # JSON's escapes are TOML's, which wants one for DEL too. Beyond ASCII, JSON writes
+    # surrogate pairs, which TOML has not.
+    lines = [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+        for name, value in row.items()
+    ]
+    return "[[websites]]\n" + "".join(lines).replace("\x7f", "\\u007f")

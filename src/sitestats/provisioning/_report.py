@@ -1,22 +1,33 @@
-"""Report: what a run of ``ensure`` did with each website."""
+"""What ``ensure`` would do with each website, and what it did: plans and reports."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import SiteStatsError
+from sitestats._common.errors import ServiceError, SiteStatsError
 from sitestats._common.text import counted
+from sitestats._results.display import Displayed, Table
+from sitestats._results.tables import named, of_rows
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._items import COLUMNS, Item, Items, Row
-from ._refusals import message_of
+from ._differences import Difference, as_added, by_hostname, differences_of
+from ._specs import WebsiteSpec
 
 State: TypeAlias = Literal[
-    "added", "present", "differing", "refused", "unknown", "not_tried"
+    "to_add", "added", "present", "differing", "refused", "unknown", "not_tried"
 ]
-STATES: Final[tuple[State, ...]] = get_args(State)
+Row: TypeAlias = dict[str, str | bool | None]
+"""One website for frames and CSV."""
+
+_BY_HAND: Final = (
+    "no endpoint of the service changes a website: change these by hand, in the "
+    "website's settings in the service's dashboard"
+)
+_HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
+_MOST_NAMED: Final = 5
 
 
 def _compared(error: SiteStatsError | None) -> object:
@@ -24,19 +35,21 @@ def _compared(error: SiteStatsError | None) -> object:
     return None if error is None else (type(error), str(error))
 
 
-def _message(error: SiteStatsError | None) -> str | None:
-    return None if error is None else message_of(error)
+def message_of(error: SiteStatsError | None) -> str | None:
+    """What went wrong, on one line: the service's own message if there is one."""
+    text = error.message if isinstance(error, ServiceError) else str(error)
+    return None if error is None else " ".join(text.split())
 
 
 @attrs.frozen
-class ProvisionedWebsite(Item[State, Website | AddedWebsite]):
-    """One website of a report.
+class ProvisionedWebsite:
+    """One website of a plan or a report.
 
-    ``website`` is as the list has it, or as the service responded to the add.
-    A website that was just added may have ``differences`` too. ``state`` is one of:
+    Its ``state`` is one of:
 
+    * ``"to_add"``, in a plan: it does not exist, and would be added;
     * ``"added"``: it was added, by this run or by the interrupted one that this
-      run continues;
+      run continues; it may have ``differences`` too;
     * ``"present"``: it existed already, as specified;
     * ``"differing"``: it existed already, and differs;
     * ``"refused"``: the service refused the add, and ``error`` says why;
@@ -45,21 +58,221 @@ class ProvisionedWebsite(Item[State, Website | AddedWebsite]):
     * ``"not_tried"``: no add of it reached the service.
     """
 
+    spec: WebsiteSpec
+    """The website as it should be."""
+    state: State
+    """One of the states above."""
+    website: Website | AddedWebsite | None = None
+    """The website as the list has it, or as the service responded to the add; None
+    where it has none."""
+    differences: tuple[Difference, ...] = ()
+    """Where the website is different from its specification."""
     error: SiteStatsError | None = attrs.field(default=None, eq=_compared)
     """What went wrong. An ambiguous failure stays here when the list shows
     that the website was added all the same."""
 
+    @property
+    def hostname(self) -> str:
+        """The specification's host name, as it is sent."""
+        return self.spec.hostname
+
+    @property
+    def names(self) -> str:
+        """The host name as it is sent, and as it was given where that was not ASCII.
+
+        >>> from sitestats import WebsiteSpec
+        >>> print(client.websites.plan([WebsiteSpec("bücher.example")]))
+        1 website: 1 to add
+        to add     xn--bcher-kva.example (bücher.example)  UTC, private
+        """
+        written = self.spec.written
+        return self.hostname if written.isascii() else f"{self.hostname} ({written})"
+
+    @property
+    def wanted(self) -> WebsiteSpec:
+        """The specification; of a website that is to be added, with the defaults for
+        what it leaves out.
+        """
+        is_there = self.state in {"present", "differing"}
+        return self.spec if is_there else as_added(self.spec)
+
+    @property
+    def as_specified(self) -> bool:
+        """Whether the website exists, and is as its specification wants or accepts."""
+        if self.state == "differing" or self.differences:
+            return self.spec.accept_differing
+        return self.state in {"added", "present"}
+
     def row(self) -> Row:
         """This item for frames and CSV, with the differences as text."""
-        return {**super().row(), "error": _message(self.error)}
+        return {
+            "hostname": self.hostname,
+            "written": self.spec.written,
+            "state": self.state,
+            "timezone": self.wanted.timezone,
+            "public": self.wanted.public,
+            "label": self.spec.label,
+            "differences": "; ".join(map(str, self.differences)) or None,
+            "error": message_of(self.error),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """This item for JSON; ``differences`` are a list of objects with ``field``,
+        ``expected`` and ``found``.
+        """
+        differences = [difference.to_dict() for difference in self.differences]
+        return {**self.row(), "differences": differences}
 
     def detail(self) -> str:
         """What there is to say beyond the state; often nothing."""
-        return "; ".join(filter(None, [super().detail(), _message(self.error)]))
+        if self.state == "to_add":
+            visibility = "public" if self.wanted.public else "private"
+            return f"{self.wanted.timezone}, {visibility}"
+        found = [*map(str, self.differences), message_of(self.error)]
+        return "; ".join(filter(None, found))
 
 
 @attrs.frozen(repr=False)
-class ProvisioningReport(Items[ProvisionedWebsite]):
+class _Items(Displayed):
+    """One item for each specification: what plans and reports have in common."""
+
+    items: tuple[ProvisionedWebsite, ...]
+    """One for each specification, in the given order."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("hostname", "written", "state", "timezone", "public", "label"),
+        *("differences", "error"),
+    )
+    """The columns of a frame, which are the names of a row."""
+
+    @property
+    def present(self) -> tuple[ProvisionedWebsite, ...]:
+        """The websites that existed already, as specified."""
+        return self._in_state("present")
+
+    @property
+    def differing(self) -> tuple[ProvisionedWebsite, ...]:
+        """The websites that existed already, and differ.
+
+        No endpoint changes a website: change it by hand, in the service's
+        dashboard.
+        """
+        return self._in_state("differing")
+
+    @property
+    def changed(self) -> tuple[ProvisionedWebsite, ...]:
+        """The websites that are not ``present``: what a run added or would add, and
+        what somebody has to look at.
+        """
+        return tuple(item for item in self.items if item.state != "present")
+
+    @property
+    def complete(self) -> bool:
+        """Whether every website exists, and is as specified or may differ."""
+        return all(item.as_specified for item in self.items)
+
+    def summary(self) -> str:
+        """How many websites there are of each state, as one line."""
+        counts: dict[str, int] = {}
+        for item in self.items:
+            counts[item.state] = counts.get(item.state, 0) + 1
+        found = [
+            f"{counts[state]:,} {state.replace('_', ' ')}"
+            for state in get_args(State)
+            if state in counts
+        ]
+        websites = counted(len(self.items), "website")
+        return f"{websites}: {', '.join(found) or 'nothing to do'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: ``complete``, and ``items`` with one object each.
+
+        Their ``differences`` are a list of objects with ``field``, ``expected`` and
+        ``found``.
+        """
+        items = [item.to_dict() for item in self.items]
+        return {"complete": self.complete, "items": items}
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with one row for each website.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        rows = [item.row() for item in self.items]
+        columns = [named(name, [row[name] for row in rows]) for name in self.columns]
+        # A flag without gaps is a plain bool; this column has always been nullable.
+        return Table("websites", columns).to_pandas().astype({"public": "boolean"})
+
+    def changes(self) -> str:
+        """The same text as ``str`` gives, without the websites that are as specified
+        and were so before.
+
+        >>> from sitestats import WebsiteSpec
+        >>> spec = WebsiteSpec("semicomplete.com", public=True)
+        >>> print(client.websites.ensure([spec]).changes())
+        1 website: 1 present
+        """
+        return self._text(self.changed)
+
+    def __str__(self) -> str:
+        return self._text(self.items)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.summary()}>"
+
+    def _in_state(self, state: State) -> tuple[ProvisionedWebsite, ...]:
+        return tuple(item for item in self.items if item.state == state)
+
+    def _notes(self) -> list[str]:
+        """What there is to say below the last website."""
+        differ = (item.differences and not item.as_specified for item in self.items)
+        return [_BY_HAND] if any(differ) else []
+
+    def _text(self, items: tuple[ProvisionedWebsite, ...]) -> str:
+        width = max((len(item.names) for item in items), default=0)
+        lines = [
+            f"{item.state.replace('_', ' '):9}  {item.names:{width}}  {item.detail()}"
+            for item in items
+        ]
+        return "\n".join([self.summary(), *map(str.rstrip, lines), *self._notes()])
+
+    def _displayed(self) -> Table:
+        # A long table is shortened, so what needs attention comes first.
+        items = sorted(self.items, key=lambda item: item.as_specified)
+        rows = [
+            (
+                *(item.names, item.state.replace("_", " "), item.wanted.timezone),
+                *(item.wanted.public, item.spec.label, item.detail() or None),
+            )
+            for item in items
+        ]
+        columns = of_rows(_HEADINGS, rows)
+        return Table(self.summary(), columns, "; ".join(self._notes()))
+
+
+@attrs.frozen(repr=False)
+class ProvisioningPlan(_Items):
+    """What ``ensure`` would do: nothing was sent but a request for the list.
+
+    It prints as one line for each website, and goes into JSON and frames.
+
+    Example:
+        >>> from sitestats import WebsiteSpec
+        >>> specs = [WebsiteSpec("semicomplete.com"), WebsiteSpec("new.example")]
+        >>> plan = client.websites.plan(specs)
+        >>> [item.hostname for item in plan.to_add]
+        ['new.example']
+    """
+
+    @property
+    def to_add(self) -> tuple[ProvisionedWebsite, ...]:
+        """The websites that do not exist: each would be added."""
+        return self._in_state("to_add")
+
+
+@attrs.frozen(repr=False)
+class ProvisioningReport(_Items):
     """What became of every website given to ``ensure``, in the given order.
 
     It is a value: it prints as one line for each website, pickles, and goes
@@ -77,11 +290,6 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
     stopped: SiteStatsError | None = attrs.field(default=None, eq=_compared)
     """The error that ended the run before its last website; None when it did not. Its
     class is that of what went wrong, and a ``ConfigurationError`` is the journal's."""
-    not_excluded: tuple[str, ...] = ()
-    """What might have added a website a second time all the same: what this run could
-    neither prevent nor notice. It is printed if there are ``unknown`` websites."""
-
-    _columns: ClassVar[tuple[str, ...]] = (*COLUMNS, "error")
 
     @property
     def added(self) -> tuple[ProvisionedWebsite, ...]:
@@ -103,28 +311,62 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         """The websites of which no add reached the service."""
         return self._in_state("not_tried")
 
+    def raise_for_failures(self) -> None:
+        """Raise an error unless the report is ``complete``, so that a task fails.
+
+        Raises:
+            SiteStatsError: Its text has the first websites that are not as specified,
+                and their number.
+
+        >>> from sitestats import WebsiteSpec
+        >>> client.websites.ensure([WebsiteSpec("shop.example")]).raise_for_failures()
+        """
+        if not self.complete:
+            wrong = [item for item in self.items if not item.as_specified]
+            named = [
+                f"{item.hostname}: {item.detail() or item.state.replace('_', ' ')}"
+                for item in wrong[:_MOST_NAMED]
+            ]
+            raise SiteStatsError(
+                f"{len(wrong):,} of {counted(len(self.items), 'website')} are not as "
+                f"specified: {'; '.join(named)}"
+            )
+
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, ``stopped``, ``not_excluded``, and ``items`` with
-        one object each.
+        """For JSON: ``complete``, ``stopped``, and ``items`` with one object each.
 
         Their ``differences`` are a list of objects with ``field``, ``expected`` and
         ``found``.
         """
-        return {
-            "complete": self.complete,
-            "stopped": _message(self.stopped),
-            "not_excluded": list(self.not_excluded),
-            **super().to_dict(),
-        }
-
-    def summary(self) -> str:
-        """How many websites there are of each state, as one line."""
-        states = {item.state for item in self.items}
-        counts = self._counts(tuple(s for s in STATES if s in states))
-        return f"{counted(len(self.items), 'website')}: {counts or 'nothing to do'}"
+        return {"stopped": message_of(self.stopped), **super().to_dict()}
 
     def _notes(self) -> list[str]:
-        stopped = [f"stopped: {why}"] if (why := _message(self.stopped)) else []
-        open_ = self.not_excluded if self.unknown else ()
-        risks = [f"can't be excluded: {text}" for text in open_]
-        return stopped + super()._notes() + risks
+        stopped = (
+            [] if self.stopped is None else [f"stopped: {message_of(self.stopped)}"]
+        )
+        return stopped + super()._notes()
+
+
+def plan_websites(
+    specs: Iterable[WebsiteSpec], websites: Iterable[Website]
+) -> ProvisioningPlan:
+    """Compare *specs* with *websites*, the service's list."""
+    listed = by_hostname(websites)
+    return ProvisioningPlan(
+        tuple(
+            existing(spec, listed.get(spec.hostname))
+            or ProvisionedWebsite(spec, "to_add")
+            for spec in specs
+        )
+    )
+
+
+def existing(
+    spec: WebsiteSpec, website: Website | AddedWebsite | None
+) -> ProvisionedWebsite | None:
+    """The item of a website that exists; None for None."""
+    if website is None:
+        return None
+    differences = differences_of(spec, website)
+    state: State = "differing" if differences else "present"
+    return ProvisionedWebsite(spec, state, website, differences)

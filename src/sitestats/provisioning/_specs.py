@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import SpecError
+from sitestats._common.errors import SpecError, warn
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
-
-from ._checks import check_field, find_duplicates
-from ._columns import SPEC_FIELDS
-from ._dump import Format
+from sitestats._protocol.requests import website_value
 
 if TYPE_CHECKING:
     from sitestats._results.websites import Website
 
-    from ._lists import InputFormat
+Format: TypeAlias = Literal["toml", "json", "csv"]
+"""The formats in which lists are written."""
+
+_MOST_NAMED: Final = 5
 
 
 @attrs.frozen
@@ -38,7 +39,8 @@ class WebsiteSpec:
         accept_differing: Whether an existing website may differ: it is shown, and is
             no error.
 
-    What is None is not compared with an existing website.
+    What is None is not compared with an existing website. NaN, which pandas has in an
+    empty cell, is None.
 
     Raises:
         SpecError: A value breaks a rule; ``problems`` has every one.
@@ -60,13 +62,21 @@ class WebsiteSpec:
     def __attrs_post_init__(self) -> None:
         problems: list[Problem] = []
         object.__setattr__(self, "written", self.hostname)
-        for name in SPEC_FIELDS:
-            value = getattr(self, name)
-            checked = check_field(name, value)
-            if isinstance(checked, Problem):
-                problems.append(checked)
-            elif checked is not value:
-                object.__setattr__(self, name, checked)
+        for name in ("hostname", "timezone", "public", "label"):
+            value: object = getattr(self, name)
+            if isinstance(value, float) and math.isnan(value):
+                value = None
+            if value is not None or name == "hostname":
+                value = website_value(name, value)
+            if isinstance(value, list):
+                problems += value
+            else:
+                object.__setattr__(self, name, value)
+        accepts: object = self.accept_differing
+        if not isinstance(accepts, bool):
+            message = f"must be true or false, not {shown(accepts)}"
+            rule = "website-accept-differing"
+            problems.append(Problem(message, rule=rule, where="accept_differing"))
         if problems:
             raise SpecError(problems)
 
@@ -75,10 +85,8 @@ class WebsiteSpec:
         cls,
         path: str | os.PathLike[str] | BinaryIO,
         *,
-        input_format: InputFormat | None = None,
         columns: Mapping[str, str] | None = None,
         ignore_columns: bool = False,
-        ignore_column: str | Iterable[str] = (),
         accept_differing: bool = False,
     ) -> tuple[WebsiteSpec, ...]:
         r"""Read the specifications of a list: names by line, CSV, xlsx, TOML or JSON.
@@ -87,29 +95,28 @@ class WebsiteSpec:
         columns, separated by commas, semicolons or tabs. TOML has a table
         ``[[websites]]`` for each website; JSON a list of objects or of host names, or
         an object with that list as ``"websites"``. Of a workbook (the extra ``excel``)
-        the first sheet is read, as CSV. The names are those of this class's
-        arguments, without regard to case and marks, and only ``hostname`` is required.
-        In CSV an empty cell is a value that is left out, and ``public`` may be ``yes``,
-        ``no``, ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved
-        output of ``sitestats websites list`` is such a list too: what only the service
-        decides is left out of it. ``#`` begins a comment, but in JSON.
+        the first sheet is read, as CSV. The file's name tells the format, else its
+        first line.
 
-        A list is in UTF-8, or in UTF-16 with its byte order mark. Text and CSV that are
-        neither are read as cp1252. A website that is given again with the same values
-        counts once. A ``SiteStatsWarning`` says so, and names ignored columns.
+        The names are those of this class's arguments, without regard to case and
+        marks, and only ``hostname`` is required. An empty cell is a value that is left
+        out, and ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a spreadsheet's
+        ``WAHR`` and ``FALSCH``. The saved output of ``sitestats websites list`` is
+        such a list too: what only the service decides is left out of it. ``#`` begins a
+        comment, but in JSON.
+
+        A list is in UTF-8. A website that is given again with the same values counts
+        once. A ``SiteStatsWarning`` says so, and names ignored columns.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
                 ``sys.stdin.buffer``.
-            input_format: Its format. When left out, it is that of the file's name, or
-                what its content looks like.
             columns: The names that fields have in the list, such as
                 ``{"hostname": "Domain"}``.
             ignore_columns: Whether columns or keys that are no fields are left out.
-                They are an error otherwise, and so is one that resembles a field which
-                the list lacks: it may be meant, and a website that was added can't be
-                changed.
-            ignore_column: The names of columns that are left out in any case.
+                They are an error otherwise. So is in any case one that resembles a
+                field which the list lacks: it may be meant, and a website that was
+                added can't be changed.
             accept_differing: Whether websites may differ for which the list does not
                 say it.
 
@@ -118,9 +125,9 @@ class WebsiteSpec:
 
         Raises:
             SpecError: The list breaks a rule, or has no websites. ``problems`` has
-                every one with its place: the line and the column in CSV, both from 1,
-                and ``websites[3].timezone`` in TOML and JSON. A website given twice
-                with different values is a problem too.
+                every one with its place: ``list.csv:3: timezone``, and
+                ``list.json: websites[3]: timezone`` in TOML and JSON. A website given
+                twice with different values is a problem too.
             OSError: The file can't be read.
 
         Example:
@@ -134,17 +141,36 @@ class WebsiteSpec:
             [('example.com', True)]
         """
         # Only a list needs the parsers.
-        from ._lists import load_specs
+        from ._lists import load_fields, name_of
 
-        websites = load_specs(
-            path,
-            input_format=input_format,
-            columns=columns,
-            ignore_columns=ignore_columns,
-            ignore_column=ignore_column,
-        )
-        default: dict[str, Any] = {"accept_differing": accept_differing}
-        return tuple(cls(**default | fields) for fields in websites)
+        found: dict[str, tuple[WebsiteSpec, str]] = {}
+        again: list[str] = []
+        problems: list[Problem] = []
+        given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
+        for where, fields in load_fields(path, columns, ignore=ignore_columns):
+            if isinstance(fields, Problem):
+                problems.append(fields)
+                continue
+            try:
+                spec = cls(**given | fields)
+            except SpecError as error:
+                problems += [
+                    attrs.evolve(problem, where=f"{where}: {problem.where}")
+                    for problem in error.problems
+                ]
+                continue
+            first, there = found.setdefault(spec.hostname, (spec, where))
+            if first != spec:
+                problems.append(_duplicate(spec, where, there))
+            elif there != where:
+                again.append(f"{spec.hostname} ({where})")
+        if problems:
+            raise SpecError(problems)
+        if again:
+            more = f" and {len(again) - 5:,} more" if len(again) > _MOST_NAMED else ""
+            named = ", ".join(again[:_MOST_NAMED]) + more
+            warn(f"{name_of(path)}: websites that are listed again count once: {named}")
+        return tuple(spec for spec, _ in found.values())
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
@@ -169,17 +195,14 @@ class WebsiteSpec:
         )
 
     @staticmethod
-    def dumps(
-        specs: Iterable[WebsiteSpec],
-        output_format: Format = "csv",
-    ) -> str:
+    def dumps(specs: Iterable[WebsiteSpec], output_format: Format = "csv") -> str:
         """*specs* as text that ``load`` reads back, to be written as UTF-8.
 
         In CSV a label that a spreadsheet would take for a formula has a ``'`` in
-        front, which ``load`` leaves out.
+        front, which ``load`` leaves out, and an empty label is none.
 
         Raises:
-            SpecError: A website is given twice, or CSV can't have a label.
+            SpecError: A website is given twice.
 
         Example:
             >>> print(WebsiteSpec.dumps([WebsiteSpec("example.com", public=True)]))
@@ -187,46 +210,35 @@ class WebsiteSpec:
             example.com,,true,
             <BLANKLINE>
         """
-        from ._dump import dump_rows
+        from ._lists import dump_rows
 
-        rows = [attrs.asdict(spec) for spec in as_specs(specs)]
-        return dump_rows(rows, output_format)
+        return dump_rows(map(attrs.asdict, as_specs(specs)), output_format)
 
 
-def as_specs(specs: object) -> tuple[WebsiteSpec, ...]:
+def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
     """*specs* as a tuple.
 
     Raises:
         SpecError: One is no ``WebsiteSpec``, or is given twice; it has every problem.
     """
-    if not _may_hold_specs(specs):
-        advice = "WebsiteSpec.load(path) reads them from a file"
-        if isinstance(specs, WebsiteSpec):
-            advice = "put it into a list"
-        raise SpecError([_not_a_spec(specs, "specs", advice)])
-    values = tuple(cast("Iterable[object]", specs))
-    found = tuple(value for value in values if isinstance(value, WebsiteSpec))
-    problems = [
-        _not_a_spec(value, f"specs[{index}]", "write WebsiteSpec('example.com')")
-        for index, value in enumerate(values)
-        if not isinstance(value, WebsiteSpec)
-    ]
-    problems = problems or find_duplicates(
-        (spec.hostname, f"specs[{index}]") for index, spec in enumerate(found)
-    )
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    given: tuple[object, ...] = tuple(specs)
+    for index, spec in enumerate(given):
+        where = f"specs[{index}]"
+        if not isinstance(spec, WebsiteSpec):
+            message = (
+                f"{shown(spec)} is not a specification: write "
+                "WebsiteSpec('example.com'), or read a list with WebsiteSpec.load(path)"
+            )
+            problems.append(Problem(message, rule="website-spec", where=where))
+        elif (there := found.setdefault(spec.hostname, where)) != where:
+            problems.append(_duplicate(spec, where, there))
     if problems:
         raise SpecError(problems)
-    return found
+    return tuple(spec for spec in given if isinstance(spec, WebsiteSpec))
 
 
-def _may_hold_specs(specs: object) -> bool:
-    return isinstance(specs, Iterable) and not isinstance(specs, (str, bytes, Mapping))
-
-
-def _not_a_spec(value: object, where: str, advice: str) -> Problem:
-    return Problem(
-        f"websites are given as an iterable of WebsiteSpec, not as {shown(value)}: "
-        f"{advice}",
-        rule="website-spec",
-        where=where,
-    )
+def _duplicate(spec: WebsiteSpec, where: str, there: str) -> Problem:
+    message = f"{spec.hostname} is given twice, here and at {there}: leave one out"
+    return Problem(message, rule="website-once", where=where)
