@@ -155,8 +155,8 @@ class Emulator:
 
         It has seasons, weekends, times of the day in the website's own zone, growth or
         decline, a campaign of four weeks, a launch, and events. It ends yesterday in
-        each website's zone, and is the same whenever it is made on the same day. No number
-        in it means anything, which the label of each website says.
+        each website's zone, and is the same whenever it is made on the same day. No
+        number in it means anything, which the label of each website says.
 
         Args:
             websites: How many: ``shop.example``, ``blog.example``, ``docs.example``,
