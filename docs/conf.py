@@ -82,14 +82,16 @@ html_last_updated_fmt = None
 # with the word in their name before guides.
 KEYWORDS = {
     "authentication": ["api key", "401"],
-    "filters": ["utm", "wildcard"],
+    "dates": ["concurrency", "month"],
+    "fields-and-filters": ["utm", "wildcard"],
     "frames-and-plots": ["pandas", "polars"],
-    "excel": ["excel", "xlsx", "csv", "parquet"],
     "logging": ["sentry", "opentelemetry", "datadog", "debug"],
-    "many-at-once": ["rate limit", "concurrency"],
     "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
-    "proxies-and-certificates": ["proxy", "ssl", "tls"],
-    "retries-and-timeouts": ["429", "503", "retry", "retry-after", "timeout"],
+    "reliability": [
+        *("429", "503", "proxy", "rate limit", "retry", "retry-after"),
+        *("ssl", "timeout", "tls"),
+    ],
+    "reports": ["excel", "xlsx", "csv", "parquet"],
     "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],
     "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
 }

@@ -391,7 +391,7 @@ def recipe(title: str, service: Callable[[], Emulator]) -> Content:
     return Plot(run)
 
 
-RECIPES: Final = DOCS / "recipes.md"
+RECIPES: Final = DOCS / "reports.md"
 for name, title in {
     "hours": "Hours and weekdays as a heat map",
     "year": "A year over the year before",

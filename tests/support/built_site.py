@@ -21,23 +21,23 @@ SEARCHES: Final = {
 }
 # What someone would type, and the page that has to come first.
 FIRST: Final = {
-    "429": "retries-and-timeouts",
+    "429": "reliability",
     "dbt": "warehouse",
-    "excel": "excel",
+    "excel": "reports",
     "heat map": "notebooks/a-year-of-forty-websites",
     "mock": "testing-your-code",
     "pandas": "frames-and-plots",
-    "proxy": "proxies-and-certificates",
-    "rate limit": "many-at-once",
+    "proxy": "reliability",
+    "rate limit": "reliability",
     "respx": "testing-your-code",
-    "retry": "retries-and-timeouts",
+    "retry": "reliability",
     "sentry": "logging",
 }
 # A page, a name in its text, and where it has to lead.
 LINKS: Final = (
-    ("many-at-once", "get_many", "sitestats.StatsAPI.get_many"),
+    ("dates", "get_many", "sitestats.StatsAPI.get_many"),
     ("errors", "RateLimitedError", "sitestats.RateLimitedError"),
-    ("dates-and-zones", ".since(&quot;2026-01-01&quot;)", "sitestats.StatsQuery.since"),
+    ("dates", ".since(&quot;2026-01-01&quot;)", "sitestats.StatsQuery.since"),
     ("testing-your-code", "fail_next", "sitestats.emulator.Emulator.fail_next"),
     ("provisioning", "ensure", "sitestats.WebsitesAPI.ensure"),
 )
