@@ -53,7 +53,9 @@ def test_a_database_that_is_kept_up_to_date(
     emulator.change_website("blog.semicomplete.com", locked=True)
     done = run("warehouse", "update")
     assert done.code == 2
-    assert done.err == "sitestats: the first update needs --since, where to begin\n"
+    assert done.err.startswith(
+        "sitestats: The first update needs a first day (--since)"
+    )
     done = run(*UPDATE, "--concurrency", "1")
     assert done.out == "5 requests; up to date: 2 of 3 websites\n"
     # An update that takes long has a line of its pace before that.
@@ -85,6 +87,8 @@ def test_a_database_that_is_kept_up_to_date(
     monkeypatch.chdir("/")
     monkeypatch.setenv("SITESTATS_WAREHOUSE", str(folder))
     done = run("warehouse", "forget", "blog.semicomplete.com")
+    assert "The service still lists blog.semicomplete.com" in done.err
+    done = run("warehouse", "forget", "blog.semicomplete.com", "--force")
     assert (done.code, done.out) == (
         0,
         "removed from coverage: blog.semicomplete.com\n",
@@ -165,12 +169,9 @@ def test_an_update_says_first_how_many_requests_it_makes(
     since = (*UPDATE[:4], "--until", YESTERDAY)
     done = run(*since, "--dry-run")
     assert (done.code, len(emulator.requests)) == (0, 1)
-    assert done.out == (
-        "at most 6 requests, about 1 min if 20 at a time take 0.2 s each; the last "
-        "update made 0\n"
-    )
+    assert done.out == "at most 9 requests; the last update made 0\n"
     assert [*folder.iterdir()] == []
-    monkeypatch.setattr("sitestats.warehouse._estimate._MANY", 2)
+    monkeypatch.setattr("sitestats.warehouse._source._LARGE", 2)
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n")

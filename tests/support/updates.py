@@ -1,19 +1,25 @@
-"""Updates of a warehouse in tests: pipelines in a folder, and the rows they made."""
+"""Updates of a warehouse in tests: in memory, and in the folder of a pipeline."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import dlt
 import duckdb
+import pyarrow as pa
+import pytest
+from dlt.extract.exceptions import ResourceExtractionError
 
-from sitestats.warehouse import Update, sitestats_source, update
+from sitestats.warehouse import Coverage, Update, sitestats_source, update
+from sitestats.warehouse._tables import COLUMNS
 
 if TYPE_CHECKING:
     from sitestats.emulator import Emulator
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 NOW = dt.datetime(2026, 3, 5, 20, tzinfo=dt.UTC)
 """The fourth of March is the last day that is over; in Tokyo it is the fifth."""
 FIRST = dt.date(2026, 3, 1)
-LISTS = ("pages", "events")
+LISTS = ("pages", "events", "months")
 """Each list takes time, and all are alike."""
 _TICKS = count()
 
@@ -66,6 +72,80 @@ def run(
     return update(pipeline(folder, destination), source)
 
 
+@attrs.define
+class Dataset:
+    """The tables that the rows of a source make, as a destination would merge them."""
+
+    state: dict[str, Any] = attrs.Factory(dict)
+    tables: dict[str, dict[tuple[Any, ...], list[Row]]] = attrs.Factory(
+        lambda: {name: {} for name in COLUMNS}
+    )
+    schemas: dict[str, Any] = attrs.Factory(dict)
+    """Those of Arrow, of each table."""
+
+    def update(
+        self, emulator: Emulator, *, killed: bool = False, **options: Any
+    ) -> dict[str, Coverage]:
+        """How far each website is after one load; the time is that of *emulator*.
+
+        One that is *killed* leaves its rows, and forgets what it knows of them.
+        """
+        emulator.forget_requests()
+        client = emulator.client(retries=0)
+        source = sitestats_source(**{"first_day": FIRST, "client": client, **options})
+        state = json.loads(json.dumps(self.state))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dlt.current.resource_state", lambda: state)
+            patch.setattr("dlt.mark.with_hints", _named)
+            try:
+                for name in ("websites", "days"):
+                    for rows in source.resources[name]:
+                        self._merge(rows)
+            except ResourceExtractionError as error:
+                raise error.__cause__ or error from None
+        if not killed:
+            self.state = json.loads(json.dumps(state))
+        coverage = state["coverage"]
+        return {name: Coverage.from_state(coverage[name]) for name in coverage}
+
+    def _merge(self, rows: Any) -> None:
+        table = rows.schema.metadata[b"table"].decode()
+        self.schemas[table] = rows.schema
+        found: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        for row in rows.to_pylist():
+            found[row["hostname"], row.get("first_day")].append(row)
+        for key, new in found.items():
+            self.tables[table][key] = [row for row in new if not row.get("no_rows")]
+
+    def save(self, folder: Path) -> None:
+        """Write the tables into the DuckDB file that an update would make there."""
+        folder.mkdir(exist_ok=True)
+        with duckdb.connect(str(folder / "sitestats.duckdb")) as connection:
+            connection.execute("CREATE SCHEMA web")
+            for table, schema in self.schemas.items():
+                rows = [row for rows in self.tables[table].values() for row in rows]
+                arrow = pa.Table.from_pylist(rows, schema)
+                connection.register("arrow", arrow)
+                connection.execute(f"CREATE TABLE web.{table} AS FROM arrow")
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        """These columns of all rows of *table*, sorted."""
+        rows = [row for rows in self.tables[table].values() for row in rows]
+        return sorted(tuple(row[name] for name in columns) for row in rows)
+
+    def sums(self, table: str, column: str = "pageviews") -> Counter[Any]:
+        """The sum of *column* for each host name and day that has one above 0."""
+        found: Counter[Any] = Counter()
+        for key, rows in self.tables[table].items():
+            found[key] += sum(row[column] for row in rows)
+        return +found
+
+
+def _named(rows: Any, hints: Any, **_options: Any) -> Any:
+    return rows.replace_schema_metadata({"table": hints["table_name"]})
+
+
+Row = dict[str, Any]
 Tables = dict[str, list[tuple[Any, ...]]]
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sitestats.emulator import Emulator
-
-if TYPE_CHECKING:
-    from sitestats.warehouse import Update
 
 # Not in every environment: see noxfile.py. So the fixtures import what needs it.
 collect_ignore_glob = ["test_*.py"] if find_spec("dlt") is None else []
@@ -27,17 +23,26 @@ def emulator() -> Emulator:
 
 
 @pytest.fixture(scope="session")
-def loaded(
-    emulator: Emulator, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Update]:
-    """A database after one update, and what that update returned."""
+def loaded(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a database after one update, in two loads."""
     from updates import run
 
+    shown: list[tuple[int, int | None]] = []
     folder = tmp_path_factory.mktemp("loaded")
-    return folder, run(folder, emulator)
+    report = run(
+        folder,
+        emulator,
+        max_requests=9,
+        progress=lambda done, total: shown.append((done, total)),
+    )
+    report.raise_for_failures()
+    assert (len(report.loads), report.requests) == (2, 16)
+    assert [done for done, _ in shown] == [*range(1, 17)]
+    assert shown[-1] == (16, 16)
+    return folder
 
 
 @pytest.fixture
-def folder(loaded: tuple[Path, Update], tmp_path: Path) -> Path:
+def folder(loaded: Path, tmp_path: Path) -> Path:
     """A copy of that database, with the pipeline's folder."""
-    return shutil.copytree(loaded[0], tmp_path / "copy")
+    return shutil.copytree(loaded, tmp_path / "copy")

@@ -23,7 +23,7 @@ from measure_updates import DELAY, members, time_steps
 from service import serving
 from sitestats import Client
 from sitestats.emulator import Emulator
-from sitestats.warehouse import _pipeline, sitestats_source, update
+from sitestats.warehouse import _update, sitestats_source, update
 from updates import NOW, QUERIES, Tables, pipeline, run, tables, tables_of, ticking
 
 KILLS: Final = 20
@@ -117,7 +117,7 @@ def test_it_has_what_duckdb_has(
     that PostgreSQL refuses, and with empty ones, whichever way they are loaded.
     """
     if file_format == "insert_values":
-        monkeypatch.setattr(_pipeline, "find_spec", lambda _: None)
+        monkeypatch.setattr(_update, "find_spec", lambda _: None)
     emulator = Emulator.made_up(2, days=6, now=NOW + NIGHT)
     paths = ["/a\0b", "/a\nb\\n\\", "/'\"", "/\t,;", "/é\U0001f600"]
     rows = [{"path": path, "added_iso": "2026-03-04T10:00:00.000Z"} for path in paths]

@@ -1,8 +1,9 @@
-"""Which days are requested: rules, and properties over many runs that fail anyhow."""
+"""Which days are requested: rules, and a property over nights that fail anyhow."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,84 +16,69 @@ from hypothesis import strategies as st
 from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse import Coverage
 from sitestats.warehouse._days import (
+    DAY,
     FAILED_EVERYWHERE,
     FAILED_IN_A_ROW,
     LONGEST,
-    MEDIAN,
-    NO_LISTS,
     WATCHED,
     Days,
+    Totals,
     WebsiteDays,
+    continued,
+    days_to_read,
     last_day,
 )
-from sitestats.warehouse._held import DAY, Held, Stretch
 
 pytestmark = pytest.mark.once
 
 FIRST = dt.date(2026, 1, 1)
-LISTS = frozenset({"pages"})
+PAGES = frozenset({"pages"})
+ONE = Totals(1, 1)
 DOWN = ServerError("down", status=503)
 LOCKED = WebsiteLockedError("locked", status=423)
 UNKNOWN = NotFoundError("unknown", status=404)
 
 
+def at(number: int) -> dt.date:
+    """The day of that number, from 1."""
+    return FIRST + (number - 1) * DAY
+
+
 def website(
-    cursor: Coverage | None = None, *, days: int = 5, lag: int = 1, **other: object
+    cursor: Coverage | None = None, *, days: int = 5, lag: int = 1, **other: Any
 ) -> WebsiteDays:
     """A website that is to have so many days."""
-    options = {"timezone": "UTC", "lists": LISTS, "first": FIRST, **other}
-    last = FIRST + (days - 1) * DAY
-    return WebsiteDays(cursor, last=last, lag=lag, **options)  # type: ignore[arg-type]  # any of them may be given
-
-
-def test_new_days_that_get_fewer_lists_are_noticed() -> None:
-    """The lists are named that the last days have, and new ones are not to have."""
-    held = Held([Stretch(FIRST, FIRST, NO_LISTS)])
-    held.put(FIRST + DAY, frozenset({"countries"}))
-    for day in range(2, 5):
-        held.put(FIRST + day * DAY, LISTS | {"events", MEDIAN})
-    cursor = Coverage(first=FIRST, held=held.parts, timezone="UTC", lists=LISTS)
-    assert website(cursor, days=6).unfilled == {"events"}
-    assert website(cursor, days=5).unfilled == NO_LISTS
-    ended = website(cursor, days=6)
-    ended.end("unknown", lasting=True)
-    assert ended.unfilled == website(days=6).unfilled == NO_LISTS
-
-
-def number(day: dt.date | None) -> int | None:
-    """A day's place among the days, from 1."""
-    return None if day is None else (day - FIRST).days + 1
+    options = {"timezone": "UTC", "lists": PAGES, "first": FIRST, **other}
+    return WebsiteDays(cursor, last=at(days), lag=lag, **options)
 
 
 def run(
-    site: WebsiteDays, failing: Callable[[int], SiteStatsError | None]
+    site: WebsiteDays, fails: Callable[[int], SiteStatsError | None] = lambda _: None
 ) -> list[int]:
-    """Request all that it wants, one after the other; the days in that order."""
+    """Request all days that it wants, one after the other; these in that order."""
     taken = []
-    while (day := site.take()) is not None:
-        place = number(day)
-        assert place is not None
-        taken.append(place)
-        error = failing(place)
-        if error is None:
-            site.read(day)
+    for *_, day in sorted(site.schedule()):
+        if not site.take(day):
+            continue
+        taken.append((day - FIRST).days + 1)
+        if error := fails(taken[-1]):
+            site.failed((day, day), error)
         else:
-            site.failed(day, error)
-    assert site.left == 0
+            site.read(day, ONE)
     return taken
 
 
-def test_a_second_run_reads_what_is_new() -> None:
-    """Tomorrow's run requests the new day, and before it the days of the lag."""
+def test_a_second_night_reads_what_is_new() -> None:
+    """The new day, and before it the days of the lag."""
     site = website()
-    assert run(site, lambda _: None) == [1, 2, 3, 4, 5]
+    assert run(site) == [1, 2, 3, 4, 5]
     cursor = site.cursor()
-    assert (number(cursor.through), cursor.error) == (5, None)
-    assert run(website(cursor, days=6), lambda _: None) == [5, 6]
-    assert run(website(cursor, days=7, lag=3), lambda _: None) == [3, 4, 5, 6, 7]
-    assert run(website(cursor, days=6, lag=0), lambda _: None) == [6]
-    # A clock that was set back.
-    assert run(website(cursor, days=3, lag=0), lambda _: None) == []
+    assert (cursor.through, cursor.behind(at(7)), cursor.error) == (at(5), 2, None)
+    assert run(website(cursor, days=6)) == [5, 6]
+    assert run(website(cursor, days=7, lag=3)) == [3, 4, 5, 6, 7]
+    assert run(website(cursor, days=6, lag=0)) == [6]
+    # Until an earlier day.
+    assert run(website(cursor, days=3, lag=0)) == []
 
 
 def test_a_day_that_fails_holds_no_other_back() -> None:
@@ -100,53 +86,25 @@ def test_a_day_that_fails_holds_no_other_back() -> None:
     site = website()
     assert run(site, lambda day: DOWN if day == 3 else None) == [1, 2, 3, 4, 5]
     cursor = site.cursor()
-    assert (number(cursor.through), number(cursor.reached)) == (2, 5)
-    assert cursor.behind(FIRST + 4 * DAY) == 1
+    assert (cursor.through, cursor.reached, cursor.behind(at(5))) == (at(2), at(5), 1)
     assert cursor.error == "2026-01-03: ServerError: down (status 503)"
     site = website(cursor, days=6)
     assert run(site, lambda day: DOWN if day == 3 else None) == [5, 6, 3]
-    assert site.cursor().missing == cursor.missing
-    site = website(site.cursor(), days=6)
-    assert run(site, lambda _: None) == [6, 3]
-    assert (number(site.cursor().through), site.cursor().error) == (6, None)
+    assert site.cursor().failed == cursor.failed == (at(3),)
+    site = website(site.cursor(), days=6, first=at(4))
+    assert run(site) == [6, 3]
+    assert (site.cursor().through, site.cursor().first) == (at(6), FIRST)
 
 
 def test_days_that_always_fail_take_turns() -> None:
     """When many days always fail, each is requested in one run or another."""
-    bad = range(3, 9)
     site = website(days=12)
-    requested = set(run(site, lambda day: DOWN if day in bad else None))
-    # It has ended, and goes on behind the days that failed.
-    assert requested == {1, 2, 3, 4, 5}
-    for _ in range(6):
+    requested: set[int] = set()
+    for _ in range(7):
+        requested |= {*run(site, lambda day: DOWN if 3 <= day < 9 else None)}
         site = website(site.cursor(), days=12)
-        requested |= set(run(site, lambda day: DOWN if day in bad else None))
-    cursor = site.cursor()
-    assert requested == set(range(1, 13))
-    assert sorted(map(number, cursor.missing)) == [*bad]
-    turns = []
-    for _ in range(4):
-        site = website(site.cursor(), days=12)
-        turns += run(site, lambda day: DOWN if day in bad else None)
-    assert set(turns) >= set(bad)
-
-
-def test_the_reason_of_a_missing_day_is_remembered() -> None:
-    """A run that does not reach a missing day has the reason of the run before, and
-    one about another day has none.
-    """
-    site = website()
-    run(site, {2: DOWN, 4: DOWN}.get)
-    cursor = site.cursor()
-    assert cursor.error == "2026-01-02: ServerError: down (status 503)"
-    assert website(cursor).cursor().error == cursor.error
-    site = website(cursor)
-    run(site, {2: ServerError("again", status=500)}.get)
-    assert site.cursor().error == "2026-01-02: ServerError: again (status 500)"
-    site = website(cursor, lag=0)
-    assert number(site.take()) == 2
-    site.read(FIRST + DAY)
-    assert site.cursor().error == "2026-01-04: it was not read"
+    assert requested == {*range(1, 13)}
+    assert sorted(site.cursor().failed) == [at(day) for day in range(3, 9)]
 
 
 def test_what_concerns_the_whole_website_ends_it() -> None:
@@ -155,99 +113,70 @@ def test_what_concerns_the_whole_website_ends_it() -> None:
     assert run(site, lambda _: LOCKED) == [1]
     cursor = site.cursor()
     assert cursor.error == "WebsiteLockedError: locked (status 423)"
-    assert cursor.lasting
-    assert cursor.through is None
-    assert cursor.missing == ()
-    site = website(cursor)
-    assert run(site, lambda _: None) == [1, 2, 3, 4, 5]
-    # One that nobody knows may be a mistyped name, if it was never read.
-    for before, is_unknown in ((None, True), (site.cursor(), False)):
-        site = website(before)
-        run(site, lambda _: UNKNOWN)
-        assert site.is_unknown is is_unknown
-    # So it does where its histogram is requested first.
-    site = website()
-    period = site.take_period()
-    assert period
-    site.failed_period(period, LOCKED)
-    assert (site.left, site.cursor().lasting) == (0, True)
-
-
-def test_a_day_of_the_lag_that_fails_is_read_later() -> None:
-    """A day whose second reading failed is not forgotten when later days are read."""
-    site = website()
-    run(site, lambda _: None)
-    site = website(site.cursor(), days=6, lag=2)
-    assert run(site, lambda day: DOWN if day == 4 else None) == [4, 5, 6]
-    assert [*map(number, site.cursor().missing)] == [4]
-    # It was locked for a moment, and then the days behind it were read.
-    site = website(days=5)
-    run(site, lambda _: None)
-    site = website(site.cursor(), days=6)
-    lag, new = site.take(), site.take()
-    assert lag
-    assert new
-    site.read(new)
-    site.failed(lag, LOCKED)
-    assert [*map(number, site.cursor().missing)] == [5]
-
-
-def test_a_day_that_is_not_over_is_not_read() -> None:
-    """A day that the service's clock calls unfinished is requested again."""
-    site = website(days=2)
-    day = site.take()
-    assert day
-    site.read(day)
-    assert number(site.take()) == 2
-    assert number(site.cursor().through) == 1
-    assert run(website(site.cursor(), days=2), lambda _: None) == [1, 2]
+    assert (cursor.lasting, cursor.through, cursor.failed) == (True, None, ())
+    assert run(website(cursor)) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
     ("change", "requested"),
     [
         ({"timezone": "Asia/Tokyo"}, [1, 2, 3, 4, 5]),
-        ({"lists": LISTS | {"events"}}, [5, 1, 2, 3, 4]),
-        ({"lists": frozenset()}, [5]),
-        ({"first": FIRST - 2 * DAY}, [5, -1, 0]),
+        ({"lists": PAGES | {"events"}}, [1, 2, 3, 4, 5]),
+        ({"lists": PAGES | {"months"}}, [5]),
+        ({"first": FIRST - 2 * DAY}, [-1, 0, 1, 2, 3, 4, 5]),
         ({"first": FIRST + 3 * DAY}, [5]),
-        ({"first": FIRST + 9 * DAY, "days": 11}, [10, 11]),
     ],
-    ids=["zone", "more lists", "fewer lists", "earlier", "later", "behind the last"],
+    ids=["zone", "more lists", "months", "earlier", "later"],
 )
 def test_what_has_changed_is_read_again(
-    change: dict[str, object], requested: list[int]
+    change: dict[str, Any], requested: list[int]
 ) -> None:
-    """Days that are others now, or lack a list, are requested; no day twice."""
+    """Days that are others now, or lack a list, are requested. While all of them fail,
+    the website is what it was.
+    """
     site = website()
-    run(site, lambda _: None)
-    site = website(site.cursor(), **change)  # type: ignore[arg-type]  # as above
-    assert run(site, lambda _: None) == requested
-
-
-def test_a_later_first_day_gives_up_what_is_missing() -> None:
-    """With a later first day, a day before it that always fails is forgotten."""
-    site = website()
-    run(site, lambda day: DOWN if day == 2 else None)
-    site = website(site.cursor(), first=FIRST + 2 * DAY)
-    assert run(site, lambda _: None) == [5]
-    assert site.cursor().missing == ()
-    assert number(site.cursor().first) == 3
+    run(site)
+    before = site.cursor()
+    if len(requested) > 1:
+        failed = website(before, **change)
+        run(failed, lambda _: LOCKED)
+        assert attrs.evolve(failed.cursor(), error=None, lasting=False) == before
+    assert run(website(before, **change)) == requested
 
 
 def test_a_day_whose_totals_changed_is_read_again() -> None:
     """The histogram is compared with what was read; new days are still the first."""
     site = website()
-    while (day := site.take()) is not None:
-        site.read(day, (1, 1))
+    run(site)
     site = website(site.cursor(), days=6, lag=0)
-    period = site.take_period()
-    assert period == (FIRST, FIRST + 5 * DAY)
-    found = {FIRST + n * DAY: (1, 1) for n in range(6)}
-    assert site.read_period(period, {**found, FIRST + DAY: (2, 1)}) == []
-    assert run(site, lambda _: None) == [6, 2]
+    period = site.periods.pop()
+    assert period == (FIRST, at(6))
+    found = {at(n): ONE for n in range(1, 7)}
+    assert site.read_period(period, {**found, at(2): Totals(2, 1)}) == []
+    assert run(site) == [6, 2]
     # What the histogram has is what the next one is compared with.
-    assert site.cursor().totals[FIRST + DAY] == (2, 1)
+    assert site.cursor().watched[at(2)] == (2, 1)
+
+
+def test_months_are_read_from_the_first_that_changed() -> None:
+    """Of days that were read, from the month of the first to the last; once."""
+    both = PAGES | {"months"}
+    site = website(days=40, lists=both)
+    run(site)
+    assert site.take_months() == (FIRST, at(40))
+    assert site.cursor().months_from is None
+    site = website(site.cursor(), days=41, lists=both, lag=0)
+    run(site)
+    period = site.take_months()
+    assert period == (dt.date(2026, 2, 1), at(41))
+    site.failed_months(period, DOWN)
+    assert site.cursor().error == "months: ServerError: down (status 503)"
+    site = website(site.cursor(), days=41, lists=both, lag=0)
+    assert site.take_months() == period
+    # A table that is new has all of them.
+    assert website(site.cursor(), days=41).take_months() is None
+    run(site := website(days=40))
+    assert website(site.cursor(), days=40, lists=both).take_months() == (FIRST, at(40))
 
 
 def test_the_oldest_day_comes_first() -> None:
@@ -256,33 +185,33 @@ def test_the_oldest_day_comes_first() -> None:
     run(ahead, lambda day: DOWN if day == 1 else None)
     days = Days({"ahead": website(ahead.cursor(), days=6), "new": website(days=6)})
     order = []
-    while (taken := days.take()) is not None:
-        order.append(f"{taken[0]} {number(taken[1])}")
-        days.read(*taken)
+    for site in days.websites.values():
+        site.periods.clear()
+    for name, (day, _) in days.days:
+        order.append(f"{name} {(day - FIRST).days + 1}")
+        with days.outcome(name) as site:
+            site.read(day, ONE)
     assert order == [
         *("new 1", "new 2", "new 3", "new 4", "ahead 5", "new 5", "ahead 6", "new 6"),
         "ahead 1",
     ]
+    assert days.left == 0
 
 
 def test_a_service_that_is_down_is_left_alone() -> None:
-    """After many failures in a row, whatever the website, nothing is requested; a
-    histogram or a day that was read, and a refusal, are responses.
-    """
+    """After many failures in a row, whatever the website, nothing is requested."""
     sites = {str(n): website(days=400) for n in range(FAILED_EVERYWHERE)}
     days = Days({"whole": website(days=1), **sites})
-    for number in range(2 * FAILED_EVERYWHERE):
-        if (histogram := days.take_period()) and number % 2:
-            days.failed_period(*histogram, DOWN)
-        elif histogram:
-            days.read_period(*histogram, {})
     requests = 0
-    while (taken := days.take()) is not None:
+    for name, (day, _) in days.days:
         requests += 1
-        if requests == 140 or taken[0] == "whole":
-            days.read(*taken)
-        else:
-            days.failed(*taken, LOCKED if requests == 50 else DOWN)
+        error = LOCKED if requests == 50 else DOWN
+        good = requests == 140 or name == "whole"
+        with days.outcome(name, None if good else error) as site:
+            if good:
+                site.read(day, ONE)
+            else:
+                site.failed((day, day), error)
     assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
     assert str(sites["99"].cursor().error).startswith("the service fails: down")
     assert days.websites["whole"].cursor().error is None
@@ -294,259 +223,176 @@ def test_the_last_day_is_that_of_the_zone() -> None:
     assert last_day("UTC", now) == dt.date(2026, 3, 4)
     assert last_day("Pacific/Kiritimati", now) == dt.date(2026, 3, 5)
     assert last_day("Nowhere/Land", now) is None
-    assert last_day("../etc", now) is None
+
+
+@given(
+    reached=st.integers(0, 40),
+    failed=st.sets(st.integers(1, 40)),
+    last=st.integers(1, 45),
+    lag=st.integers(0, 5),
+    first=st.integers(-3, 5),
+    zone=st.sampled_from(["UTC", "Asia/Tokyo"]),
+    lists=st.sampled_from([frozenset[str](), PAGES, frozenset({"events"})]),
+)
+def test_days_to_read_are_those_that_are_not_there(
+    *,
+    reached: int,
+    failed: set[int],
+    last: int,
+    lag: int,
+    first: int,
+    zone: str,
+    lists: frozenset[str],
+) -> None:
+    """Beside a plain set of days; a cursor survives JSON."""
+    there = tuple(at(day) for day in failed if day <= reached)
+    cursor = Coverage(
+        timezone="UTC", lists=PAGES, first=FIRST, reached=at(reached), failed=there
+    )
+    assert Coverage.from_state(json.loads(json.dumps(cursor.to_state()))) == cursor
+    found = continued(cursor, timezone=zone, lists=lists, first=at(first))
+    days = days_to_read(found, at(last), lag)
+    assert len(days) == len(set(days))
+    wanted = {at(day) for day in range(min(first, 1), last + 1)}
+    if zone == "UTC" and lists <= PAGES and first >= 1:
+        wanted = {day for day in wanted if day > at(reached - lag)}
+        wanted |= {day for day in there if day <= at(last)}
+    assert {*days} == wanted
 
 
 @attrs.define
 class Service:
-    """What really happened: when each day was last read, by the number of the run."""
-
-    lag: int
-    outcomes: random.Random
-    read: dict[dt.date, dt.date] = attrs.Factory(dict)
-
-    def run(
-        self, cursor: Coverage | None, last: dt.date, badness: float, batch: int
-    ) -> Coverage:
-        """One update in loads of *batch* requests, which end in any order."""
-        site = WebsiteDays(
-            cursor, timezone="UTC", lists=LISTS, first=FIRST, last=last, lag=self.lag
-        )
-        taken: list[dt.date] = []
-        while True:
-            under_way = [day for _ in range(batch) if (day := site.take()) is not None]
-            if not under_way:
-                break
-            taken += under_way
-            self.outcomes.shuffle(under_way)
-            for day in under_way:
-                luck = self.outcomes.random()
-                if luck > badness:
-                    self.read[day] = last
-                    site.read(day)
-                elif luck > badness * 0.2:
-                    site.failed(day, DOWN)
-                elif luck > badness * 0.1:
-                    site.failed(day, UNKNOWN)
-            saved = Coverage.from_state(site.cursor().to_state())
-            self.check(saved, last)
-        assert len(taken) == len(set(taken)), "a day was requested twice"
-        assert site.left == 0
-        return Coverage.from_state(site.cursor().to_state())
-
-    def check(self, cursor: Coverage, last: dt.date) -> None:
-        """The cursor promises no day that is not there."""
-        day = FIRST
-        while day <= cursor.reached:
-            if day not in cursor.missing:
-                assert day in self.read, f"{day} was never read"
-            day += DAY
-        assert all(FIRST <= day <= cursor.reached for day in cursor.missing)
-        assert len(set(cursor.missing)) == len(cursor.missing)
-        assert cursor.reached <= last
-
-
-@given(
-    nights=st.lists(
-        st.tuples(
-            st.integers(0, 6),
-            st.sampled_from([0.0, 0.1, 0.5, 1.0]),
-            st.integers(1, 9),
-            st.booleans(),
-        ),
-        max_size=8,
-    ),
-    lag=st.integers(0, 3),
-    seed=st.integers(0, 2**32),
-)
-def test_nothing_is_lost_whatever_fails(
-    nights: list[tuple[int, float, int, bool]], lag: int, seed: int
-) -> None:
-    """However requests fail and runs are killed: no day is skipped, none is promised
-    that is not there, each was read again as the lag says, and runs end.
-    """
-    service, cursor, last = Service(lag, random.Random(seed)), None, FIRST
-    for more, badness, batch, killed in nights:
-        last += more * DAY
-        after = service.run(cursor, last, badness, batch)
-        # A killed run leaves rows, and no cursor.
-        cursor = cursor if killed else after
-    for _ in range(len(nights) * FAILED_IN_A_ROW + 2):
-        cursor = service.run(cursor, last, 0.0, 4)
-    assert cursor is not None
-    assert (cursor.through, cursor.error, cursor.missing) == (last, None, ())
-    for day in (FIRST + n * DAY for n in range((last - FIRST).days + 1)):
-        assert service.read[day] >= min(last, day + lag * DAY)
-
-
-@given(seed=st.integers(0, 2**32), websites=st.integers(1, 5))
-def test_a_run_ends_whatever_fails(seed: int, websites: int) -> None:
-    """A run requests each day of each website at most once."""
-    luck = random.Random(seed)
-    days = Days({str(n): website(days=luck.randint(1, 9)) for n in range(websites)})
-    most = days.left
-    requests = 0
-    while (taken := days.take()) is not None:
-        requests += 1
-        assert days.left == sum(site.left for site in days.websites.values())
-        if luck.random() < 0.5:
-            days.read(*taken)
-        else:
-            days.failed(*taken, luck.choice([DOWN, LOCKED]))
-    assert requests <= most
-    assert days.left == 0
-
-
-@given(read=st.sets(st.integers(1, 11)))
-def test_days_of_a_zone_that_was_left_go(read: set[int]) -> None:
-    """Of days in another zone those go that share an hour with a day of the present
-    zone, whatever was read of it, once, and lists that it does not have; others stay.
-    """
-    both = LISTS | {"countries"}
-    site = website(days=12, timezone="Asia/Tokyo", lists=both)
-    run(site, lambda _: None)
-    site = website(site.cursor(), days=11)
-    for place in read:
-        site.read(FIRST + (place - 1) * DAY)
-    gone = {number(day): lists for day, lists in site.take_gone()}
-    near = {place for place in range(1, 13) for n in read if abs(place - n) <= 2}
-    assert gone == dict.fromkeys(near - read) | dict.fromkeys(read, both - LISTS)
-    cursor = Coverage.from_state(site.cursor().to_state())
-    assert [*website(cursor, days=11).take_gone()] == []
-    left = {number(run.first + n * DAY) for run in cursor.old for n in range(12)}
-    assert left >= set(range(1, 13)) - near
-    assert sum((run.last - run.first).days + 1 for run in cursor.old) == 12 - len(near)
-
-
-@attrs.define
-class Traffic:
     """A service with histograms, and the tables that runs fill from it."""
 
     luck: random.Random
-    totals: dict[dt.date, tuple[int, int]] = attrs.Factory(dict)
-    stored: dict[dt.date, tuple[int, int]] = attrs.Factory(dict)
+    totals: dict[dt.date, Totals] = attrs.Factory(dict)
+    stored: dict[dt.date, Totals] = attrs.Factory(dict)
     """The totals in the tables."""
-    lists: dict[dt.date, set[str]] = attrs.Factory(dict)
-    """What the tables have of each day; the median of a day is one."""
+    lists: dict[dt.date, frozenset[str]] = attrs.Factory(dict)
+    months: dict[dt.date, int] = attrs.Factory(dict)
 
     def change(self, last: dt.date, often: float) -> None:
         """Let new days come, and the totals of others change."""
         for n in range((last - FIRST).days + 1):
-            day = FIRST + n * DAY
-            if day not in self.totals or self.luck.random() < often:
-                self.totals[day] = self.luck.choice([(0, 0), (1, 1), (2, 1), (0, 1)])
+            if at(n + 1) not in self.totals or self.luck.random() < often:
+                found = self.luck.choice([(0, 0), (1, 1), (2, 1), (0, 1)])
+                self.totals[at(n + 1)] = Totals(*found)
 
-    def run(self, cursor: Coverage | None, badness: float, **given: Any) -> Coverage:
-        """One run, whose requests fail with such a chance, and which may be stopped."""
+    def run(
+        self, cursor: Coverage | None, badness: float, batch: int, **given: Any
+    ) -> Coverage:
+        """One run, whose requests fail with such a chance, and end in any order."""
         site = WebsiteDays(cursor, timezone="UTC", **given)
-        lists = given["lists"]
-        before = Held(cursor.held if cursor else ())
-        again = {*(cursor.failed if cursor else ())}
-        again |= {day for day in self.totals if before.lists_of(day) is None}
-        new_from = max(given["first"], (cursor.reached if cursor else FIRST) + DAY)
-        again |= {new_from - n * DAY for n in range(1, given["lag"] + 1)}
-        requested: list[dt.date] = []
-        left_out: set[dt.date] = set()
-        while (period := site.take_period()) is not None:
-            days = [
-                period[0] + n * DAY for n in range((period[1] - period[0]).days + 1)
-            ]
-            assert given["first"] <= days[0]
-            assert days[-1] <= given["last"]
-            assert len(days) <= LONGEST
+        lists = given["lists"] - {"months"}
+        self.read_histograms(site, lists, badness)
+        if self.read_days(site, lists, badness, batch):
+            self.read_months(site, badness)
+        after = Coverage.from_state(json.loads(json.dumps(site.cursor().to_state())))
+        # It promises no day, and no list, that is not there.
+        for n in range((after.reached - after.first).days + 1):
+            if (day := after.first + n * DAY) not in after.failed:
+                assert after.lists - {"months"} <= self.lists[day]
+        return after
+
+    def read_histograms(
+        self, site: WebsiteDays, lists: frozenset[str], badness: float
+    ) -> None:
+        """Store the days that need no request of their own."""
+        while site.periods and not site.ended:
+            period = site.periods.pop()
+            assert (period[1] - period[0]).days < LONGEST
             if self.luck.random() < badness:
                 site.failed_period(period, DOWN)
-                left_out |= set() if lists else {*days}
                 continue
-            found = {
-                day: self.totals[day] for day in days if self.luck.random() >= badness
-            }
+            found = {d: t for d, t in self.totals.items() if period[0] <= d}
+            found = {d: t for d, t in found.items() if self.luck.random() >= badness}
             for day in site.read_period(period, found):
-                self.add(day, {MEDIAN, *lists} if found[day] == (0, 0) else set())
-                assert "events" not in lists
-                assert not lists or found[day] == (0, 0)
-                if found[day] != (0, 0):
-                    assert MEDIAN not in self.lists[day], "a median was replaced"
-        while (day := site.take()) is not None and self.luck.random() >= badness / 9:
-            requested.append(day)
-            assert day not in left_out, "a histogram's days were requested one by one"
-            if self.luck.random() < badness:
-                site.failed(day, self.luck.choice([DOWN, UNKNOWN]))
-                continue
-            is_there = lists <= (before.lists_of(day) or frozenset())
-            has_changed = self.stored.get(day) != self.totals[day]
-            assert day in again or not is_there or has_changed, f"{day} was there"
-            self.add(day, {MEDIAN, *lists})
-            site.read(day, self.totals[day])
-        assert len(requested) == len({*requested})
-        found_at_end = Coverage.from_state(site.cursor().to_state())
-        for run in found_at_end.held:
-            for n in range((run.last - run.first).days + 1):
-                assert run.lists <= self.lists[run.first + n * DAY]
-        return found_at_end
+                assert not lists or (found[day] == (0, 0) and "events" not in lists)
+                self.stored[day], self.lists[day] = found[day], lists
 
-    def add(self, day: dt.date, lists: set[str]) -> None:
-        """Store a day."""
-        self.stored[day] = self.totals[day]
-        self.lists[day] = self.lists.get(day, set()) | lists
+    def read_days(
+        self, site: WebsiteDays, lists: frozenset[str], badness: float, batch: int
+    ) -> bool:
+        """Whether all were requested: one may be killed."""
+        schedule, taken = iter(sorted(site.schedule())), 1
+        while taken and self.luck.random() >= badness / 9:
+            days = [day for _, (*_, day) in zip(range(batch), schedule, strict=False)]
+            days = [day for day in days if site.take(day)]
+            taken = len(days)
+            self.luck.shuffle(days)
+            for day in days:
+                chance = self.luck.random()
+                if chance > badness:
+                    site.read(day, self.totals[day])
+                    self.stored[day], self.lists[day] = self.totals[day], lists
+                elif chance > badness * 0.1:
+                    site.failed((day, day), DOWN if chance > badness * 0.2 else UNKNOWN)
+        return not taken
+
+    def read_months(self, site: WebsiteDays, badness: float) -> None:
+        """Store the sums of their days."""
+        if not (period := site.take_months()):
+            return
+        if self.luck.random() < badness:
+            site.failed_months(period, DOWN)
+            return
+        days = [day for day in self.totals if period[0] <= day <= period[1]]
+        self.months |= {day.replace(day=1): 0 for day in days}
+        for day in days:
+            self.months[day.replace(day=1)] += self.totals[day].pageviews
 
 
 WANTED = st.sampled_from(
-    [frozenset[str](), LISTS, frozenset({"pages", "events"}), frozenset({"countries"})]
+    [frozenset[str](), PAGES, frozenset({"pages", "events"}), frozenset({"months"})]
+)
+NIGHT = st.tuples(
+    st.integers(0, 40),
+    st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]),
+    st.sampled_from([0.0, 0.3]),
+    WANTED,
+    st.integers(0, 25),
+    st.booleans(),
 )
 
 
-@given(
-    nights=st.lists(
-        st.tuples(
-            st.integers(0, 40),
-            st.sampled_from([0.0, 0.0, 0.2, 1.0]),
-            st.sampled_from([0.0, 0.3]),
-            WANTED,
-            st.integers(0, 25),
-            st.booleans(),
-        ),
-        max_size=8,
-    ),
-    lists=WANTED,
-    lag=st.integers(0, 3),
-    seed=st.integers(0, 2**32),
-)
-def test_every_day_is_read_and_none_without_need(
+@given(st.lists(NIGHT, max_size=8), st.integers(0, 3), st.integers(1, 9), st.integers())
+def test_every_day_is_read(
     nights: list[tuple[int, float, float, frozenset[str], int, bool]],
-    lists: frozenset[str],
     lag: int,
+    batch: int,
     seed: int,
 ) -> None:
-    """Whatever lists and first days were wanted before, and whatever failed, was absent
-    from histograms or changed: at the end each day is there with each list, those of
-    the last thirty have their totals, and no day was requested that need not be.
+    """Whatever lists and first days were wanted before, and whatever failed, changed,
+    was killed or absent from histograms: at the end each day is there with each list,
+    those of the last thirty have their totals, and each month that of its days.
     """
-    service, cursor, last = Traffic(random.Random(seed)), None, FIRST
+    service, cursor, last = Service(random.Random(seed)), None, FIRST
+    lists = frozenset({"months"})
     for more, badness, often, wanted, first, killed in nights:
         last += more * DAY
         service.change(last, often)
-        stored = dict(service.stored), dict(service.lists)
-        after = service.run(
-            cursor,
-            badness,
-            lists=wanted,
-            first=min(last, FIRST + first * DAY),
-            last=last,
-            lag=lag,
-        )
-        if killed:
-            service.stored, service.lists = stored
-        else:
-            cursor = after
+        given: dict[str, Any] = {"first": min(last, FIRST + first * DAY), "lag": lag}
+        given |= {"lists": lists | wanted, "last": last}
+        after = service.run(cursor, badness, batch, **given)
+        if not killed:
+            # A killed run leaves rows, and no cursor.
+            cursor, lists = after, lists | wanted
     service.change(last, 0)
     for _ in range(len(nights) * FAILED_IN_A_ROW + 2):
-        cursor = service.run(cursor, 0.0, lists=lists, first=FIRST, last=last, lag=lag)
+        given = {"lists": lists, "first": FIRST, "last": last, "lag": lag}
+        cursor = service.run(cursor, 0.0, batch, **given)
     assert cursor is not None
-    assert (cursor.through, cursor.error, cursor.missing) == (last, None, ())
+    assert (cursor.through, cursor.error, cursor.failed) == (last, None, ())
     assert cursor.behind(last) == 0
     assert service.totals.keys() == service.stored.keys()
+    months: dict[dt.date, int] = {}
     for day, there in service.lists.items():
-        assert lists <= there
+        assert lists - {"months"} <= there
         if day > last - WATCHED * DAY:
             assert service.stored[day] == service.totals[day]
+        month = day.replace(day=1)
+        months[month] = months.get(month, 0) + service.stored[day].pageviews
+    for month, pageviews in service.months.items():
+        if month > last - WATCHED * DAY:
+            assert pageviews == months[month]
+    assert service.months.keys() == months.keys()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-import shutil
 from collections import Counter
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -15,27 +14,21 @@ import duckdb
 import pytest
 
 from sitestats.emulator import Emulator
-from sitestats.warehouse._tables import ALL_LISTS, COLUMNS
-from updates import DELETION, NOW, PAGE, QUERIES, VIEWS, query, run, tables
+from sitestats.warehouse._tables import COLUMNS
+from updates import (
+    LISTS,
+    NOW,
+    PAGE,
+    QUERIES,
+    VIEWS,
+    Dataset,
+    query,
+    run,
+    tables,
+)
 
 pytestmark = [pytest.mark.long, pytest.mark.once]
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a database with all tables, of two days of two websites."""
-    folder = tmp_path_factory.mktemp("sql")
-    emulator = Emulator.made_up(2, days=2, now=NOW)
-    run(folder, emulator, first_day=dt.date(2026, 3, 3), lists=ALL_LISTS)
-    return folder
-
-
-def test_the_page_has_queries() -> None:
-    """No query is lost to a change of how they are written."""
-    assert len(QUERIES) >= 5
-
-
-# --- each query, beside a computation of its own --------------------------------------
 
 Row = dict[str, Any]
 CUT = {("a.example", dt.date(2026, 2, day)) for day in (1, 2)}
@@ -60,11 +53,11 @@ def traffic(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]]:
         }
         for _ in range(3_000)
     ]
-    emulator = Emulator(now=NOW)
+    emulator, dataset = Emulator(now=NOW), Dataset()
     emulator.load(rows)
     folder = tmp_path_factory.mktemp("traffic")
-    lists = ("pages", "countries", "events")
-    assert not run(folder, emulator, first_day=days[0], lists=lists).failed
+    dataset.update(emulator, first_day=days[0])
+    dataset.save(folder)
     with duckdb.connect(folder / "sitestats.duckdb") as connection:
         connection.executemany(
             "UPDATE web.pages SET truncated = true "
@@ -165,37 +158,18 @@ def test_a_query_of_the_page_is_right(
             assert day == (pytest.approx(wanted, abs=0.051) if is_share else wanted)
 
 
-def test_the_page_has_each_column(folder: Path) -> None:
-    """The page names each table and each column that is made, with its type."""
+def test_the_page_has_each_column() -> None:
+    """The page names each table and each column that is made."""
     for table, columns in COLUMNS.items():
         assert f"`{table}`" in PAGE
-        made = {name for name, *_ in query(folder, f"DESCRIBE {table}")}
-        assert made == {name for name, _ in columns}
-        assert {name for name in made if f"`{name}`" not in PAGE} == set()
-
-
-def test_deleted_days_are_not_read_again(folder: Path, tmp_path: Path) -> None:
-    """The statement of the page deletes rows before a day, and the next update requests
-    the last day alone, and a histogram, of each website.
-    """
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    with duckdb.connect(copy / "sitestats.duckdb") as connection:
-        for table in ("pages", "days"):
-            sql = DELETION.replace("web.pages", f"web.{table}")
-            connection.execute(sql.replace("2025-01-01", "2026-03-04"))
-    emulator = Emulator.made_up(2, days=2, now=NOW)
-    report = run(copy, emulator, first_day=dt.date(2026, 3, 3), lists=ALL_LISTS)
-    assert (report.requests, report.failed) == (2 * 2, {})
-    for table in ("pages", "days"):
-        oldest = query(copy, f"SELECT min(first_day) FROM {table}")
-        assert oldest == [(dt.date(2026, 3, 4),)]
+        assert {name for name, _ in columns if f"`{name}`" not in PAGE} == set()
 
 
 def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
     """By the views of the page, Parquet files have the rows of a database, also when a
     day was read again, and a page and an event have vanished from it.
     """
-    files = tmp_path / "files"
+    files, dataset = tmp_path / "files", Dataset()
     parquet = dlt.destinations.filesystem(f"file://{files}")
     moment = "2026-03-04T10:00:00.000Z"
     for rows in (
@@ -206,15 +180,15 @@ def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
         emulator.load(
             [{**row, "added_iso": moment} for row in rows], hostname="example.com"
         )
-        run(tmp_path / "duckdb", emulator, first_day=dt.date(2026, 3, 2))
-        run(tmp_path / "parquet", emulator, parquet, first_day=dt.date(2026, 3, 2))
+        dataset.update(emulator, lists=LISTS)
+        run(tmp_path / "parquet", emulator, parquet)
+    assert len(dataset.rows("pages", "value")) == 1
+    dataset.save(tmp_path)
+    expected = tables(tmp_path)
     with duckdb.connect() as connection:
         connection.execute(VIEWS.replace("/srv/parquet", str(files)))
-        expected = tables(tmp_path / "duckdb")
-        for table in ("days", "pages", "coverage"):
-            columns = sorted(
-                {name for name, _ in COLUMNS[table]} - {"read_at", "checked_at"}
-            )
+        for table in ("days", "pages", "months", "coverage"):
+            moments = {"read_at", "checked_at"}
+            columns = sorted({name for name, _ in COLUMNS[table]} - moments)
             found = connection.execute(f"SELECT {', '.join(columns)} FROM {table}")
             assert sorted(found.fetchall(), key=repr) == expected[table], table
-    assert len(expected["pages"]) == 1

@@ -90,7 +90,7 @@ def warehouse() -> None:
 @click.option(
     "--since",
     metavar="DAY",
-    help="The first day to read; where the last update began when left out.",
+    help="The first day of the dataset; the first update needs it.",
 )
 @click.option(
     "--until", metavar="DAY", help="The last day to read; yesterday when left out."
@@ -99,9 +99,9 @@ def warehouse() -> None:
 @click.option(
     "--fields",
     metavar="NAMES",
-    help="The lists to have a table of, such as pages,countries,events; all when left "
-    "out. The totals are always read; with none they are all there is, in a request "
-    "for each year of a website.",
+    help="The lists to have a table of, such as pages,events,months; those that the "
+    "dataset has when left out, or all. The totals are always read; with none they are "
+    "all there is, in a request for each year of a website.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Say how many requests it would take, and end."
@@ -288,9 +288,12 @@ def status(
     """
 )
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
+@click.option(
+    "--force", is_flag=True, help="Also a website that the service still lists."
+)
 @_destination_options
 def forget(
-    hosts: tuple[str, ...], *, destination: str, dataset: str, folder: str
+    hosts: tuple[str, ...], *, force: bool, destination: str, dataset: str, folder: str
 ) -> None:
     """Remove websites that are gone for good from the status and from `coverage`.
 
@@ -299,7 +302,7 @@ def forget(
     with _one_line(folder):
         from sitestats import warehouse as made
 
-        made.forget(_pipeline(destination, dataset), hosts)
+        made.forget(_pipeline(destination, dataset), hosts, force=force)
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
@@ -385,7 +388,7 @@ def _row(name: str, cursor: Coverage) -> dict[str, Any]:
         "timezone": cursor.timezone,
         "through": cursor.through and str(cursor.through),
         "behind": cursor.behind(last) if cursor.listed else None,
-        "missing": len(cursor.missing),
+        "missing": len(cursor.failed),
         "error": cursor.error,
         "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
     }

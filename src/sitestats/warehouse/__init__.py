@@ -8,18 +8,15 @@ from __future__ import annotations
 from sitestats._common.errors import MissingExtraError
 
 try:
-    from ._report import Update
     from ._settings import set_default
-    from ._source import sitestats_source
-    from ._update import forget, read_coverage, update
+    from ._source import Estimate, sitestats_source
+    from ._update import Update, forget, read_coverage, update
 except ModuleNotFoundError as _error:
     if _error.name not in {"dlt", "pyarrow"}:
         raise
     raise MissingExtraError(_error.name, extra="warehouse") from None
 
-from ._coverage import Coverage
-from ._days import last_day
-from ._estimate import Estimate
+from ._days import Coverage, last_day
 
 __all__ = [
     "Coverage",

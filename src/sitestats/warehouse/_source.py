@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 import dlt
@@ -16,33 +16,96 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import ConfigurationError, QueryError
-from sitestats._common.fields import TOTALS
+from sitestats._common.errors import (
+    ConfigurationError,
+    QueryError,
+    ResponseError,
+    SiteStatsError,
+    warn,
+)
+from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
-from sitestats._common.text import shown
+from sitestats._common.text import counted, shown
 
-from ._coverage import NOT_LISTED, Coverage
-from ._day_rows import NO_ROWS
-from ._days import Days
-from ._estimate import Estimate
-from ._interrupts import UPDATE, UnderWay
-from ._plan import Plan, approve_days
-from ._reading import Reading
-from ._tables import ALL_LISTS, DAYS, Rows, storable
+from ._days import (
+    DAY,
+    MONTHS,
+    NOT_LISTED,
+    Coverage,
+    Days,
+    Period,
+    Totals,
+    WebsiteDays,
+    error_line,
+    last_day,
+)
+from ._tables import ALL_LISTS, DAYS, NO_ROWS, TABLES, Rows, storable
 
 if TYPE_CHECKING:
-    from sitestats import WebsiteList
+    from sitestats import Stats, WebsiteList
+
+_Requests: TypeAlias = Iterator[tuple[str, Period]]
+_Fail: TypeAlias = Callable[[WebsiteDays, Period, SiteStatsError], None]
+_Add: TypeAlias = "Callable[[WebsiteDays, dict[str, Any], Period, Stats], None]"
 
 SOURCE: Final = "sitestats"
-
-_READING_BY_LOADING: Final = 10
-"""How many times as long as the last load took a load may read at least."""
-
+_LARGE: Final = 10_000
+_MOST_ENTRIES: Final = 1000
+"""The most entries that the service gives of each list (section 4.3)."""
+_QUERY: Final = StatsQuery("example.com").limit(_MOST_ENTRIES)
+_FARTHEST_EAST: Final = dt.timezone(dt.timedelta(hours=14))
+"""Where each day begins first."""
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
 )
+
+
+@attrs.define(eq=False)
+class UnderWay:
+    """An update under way: its bar is there until it ends, while dlt loads as well."""
+
+    stack: ExitStack
+    """What is closed with it."""
+    signal: int | None = None
+    """The signal that waits until what was read is loaded."""
+    requests: int = 0
+    """How many requests were sent."""
+    left: int = 1
+    """How many there are still to be, at most."""
+    show: ShowProgress | None = None
+    """Shows how many requests have an outcome, and how many there are to be."""
+    websites: Mapping[str, Coverage] = attrs.Factory(dict[str, Coverage])
+    """How far each website of this update is."""
+
+
+UPDATE: Final[ContextVar[UnderWay | None]] = ContextVar("update", default=None)
+
+
+class Declined(SiteStatsError):  # noqa: N818 - it ends an update, and is not seen
+    """An update whose requests were not approved."""
+
+
+@attrs.frozen
+class Estimate:
+    """How many requests an update makes, at most."""
+
+    requests: int
+    """How many: empty days that a histogram shows are counted too."""
+    last_requests: int
+    """How many the last update made; 0 where there was none."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is above 10,000 requests, and twice those of the last update."""
+        return self.requests > max(_LARGE, 2 * self.last_requests)
+
+    def __str__(self) -> str:
+        return (
+            f"at most {counted(self.requests, 'request')}; the last update made "
+            f"{self.last_requests:,}"
+        )
 
 
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
@@ -51,7 +114,7 @@ def sitestats_source(
     first_day: dt.date | None = None,
     hostnames: Sequence[str] | None = None,
     until: dt.date | None = None,
-    lists: Sequence[str] = ALL_LISTS,
+    lists: Sequence[str] | None = None,
     lag: int = 1,
     max_requests: int = 20_000,
     max_seconds: float = 120,
@@ -66,25 +129,25 @@ def sitestats_source(
 ) -> Sequence[DltResource]:
     """Every day of each website, until yesterday in the website's own zone.
 
-    ``update`` runs it as often as it takes; run once it reads *max_requests* days at
-    most. What is left out comes from dlt's configuration, from the section
+    ``update`` runs it as often as it takes; run once it makes *max_requests* requests
+    at most. What is left out comes from dlt's configuration, from the section
     ``sources.sitestats``, as with every source.
 
     Args:
-        first_day: Where to begin. Days that are there are not read again, so an
-            earlier day reads those before. The first update needs it; later ones
-            begin where the last update of all websites did.
+        first_day: Where to begin. The first update needs it, and remembers it. With an
+            earlier one all days are read anew; a later one changes nothing.
         hostnames: Which websites; all that the key lists when left out.
-        lists: Which tables to fill besides ``days``: names of lists of the Stats API,
-            and ``"events"``. When one is added, the days that lack it are read. With
-            none, the totals come from histograms, one for each 366 days of a website:
-            new days have no ``seconds_on_page``.
         until: The last day to read; the website's yesterday when left out.
+        lists: Which tables to fill besides ``days``: names of lists of the Stats API,
+            ``"events"``, and ``"months"``. A dataset keeps those that it has, and with
+            a list more, all days are read anew. When left out, it has all of them, or
+            those that earlier updates named. With none, the totals come from
+            histograms, one for each 366 days of a website, and days have no
+            ``seconds_on_page``.
         lag: How many days are read again, before the new ones.
         max_requests: How many requests a load holds at most, which bounds the memory.
-        max_seconds: How long a load reads at most, or ten times as long as the last
-            load took, if that is longer. What was not loaded when the process is
-            killed is read again.
+        max_seconds: How long a load reads at most. What was not loaded when the process
+            is killed is read again.
         concurrency: How many requests are under way at once.
         base_url: The service's address. As ``Client`` does, it takes the address and
             the credentials from the environment, where dlt's configuration has none.
@@ -97,7 +160,8 @@ def sitestats_source(
         approve: What is called with an ``Estimate`` before the first request of days.
             An update for which it returns False ends there. Without it a large one
             warns.
-        now: Returns the present moment, with a time zone; the clock when left out.
+        now: Returns the present moment, with a time zone; when left out, days end by
+            the service's clock.
 
     Returns:
         The resources ``websites`` and ``days``, for ``update`` or a pipeline of dlt.
@@ -116,21 +180,23 @@ def sitestats_source(
 
     if lag < 0:
         raise ConfigurationError(f"lag is 0 days or more, not {lag}")
+    for name in lists or ():
+        if name not in {*TABLES, *TOTALS}:
+            there = f"there is no table {shown(name)}; there are {', '.join(TABLES)}"
+            raise QueryError([Problem(there, where="lists")])
     run = _Run(
         make_client=make_client,
-        plan=Plan(
-            first=first_day and dt.date.fromisoformat(str(first_day)),
-            until=until or dt.date.max,
-            hostnames=hostnames and [StatsQuery(name).hostname for name in hostnames],
-            lists=_checked(lists),
-            lag=lag,
-        ),
+        first_day=first_day and dt.date.fromisoformat(str(first_day)),
+        until=until or dt.date.max,
+        hostnames=hostnames and [StatsQuery(name).hostname for name in hostnames],
+        lists=None if lists is None else frozenset(lists).difference(TOTALS),
+        lag=lag,
         max_requests=positive_count("max_requests", max_requests),
         max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
         approve=approve,
-        now=now or partial(dt.datetime.now, dt.UTC),
+        now=now,
     )
 
     # dlt marks the functions, which methods do not take.
@@ -150,30 +216,21 @@ class _Run:
     """The loads of one source: each of them requests what the ones before did not."""
 
     make_client: Callable[[], AbstractContextManager[Client]]
-    plan: Plan
+    first_day: dt.date | None
+    until: dt.date
+    hostnames: Sequence[str] | None
+    lists: frozenset[str] | None
+    lag: int
     max_requests: int
     max_seconds: float
     concurrency: int
     progress: Progress
     approve: Callable[[Estimate], bool] | None
-    now: Callable[[], dt.datetime]
+    now: Callable[[], dt.datetime] | None
     _websites: WebsiteList | None = None
     _days: Days | None = None
     _loads: int | None = None
-    _requests: int = 0
-    """How many requests the loads before have made."""
-    _show: ShowProgress | None = None
-    _update: UnderWay = attrs.field(factory=UnderWay)
-    """The update that shows the progress; one that never began where there is none."""
-    _began: float = 0.0
-    _read_until: float | None = None
-    """When the reading before ended, and its load began."""
-
-    def _listed(self) -> WebsiteList:
-        if self._websites is None:
-            with self.make_client() as client:
-                self._websites = client.websites.list()
-        return self._websites
+    _rows: dict[str, Rows] = attrs.field(factory=dict)
 
     def read_list(self) -> Iterator[DataItemWithMeta]:
         """The table of websites, in the first load."""
@@ -182,127 +239,230 @@ class _Run:
         rows = Rows("websites")
         for website in self._listed():
             values = {name: getattr(website, name) for name in _OF_A_WEBSITE}
-            while (column := rows.too_large(values)) is not None:
-                values[column] = None
-            rows.add(**values, listed_at=self.now())
+            values["hostname"] = _hostname_of(website)
+            rows.add(**values, listed_at=self._moment())
         yield from rows.take()
 
     def read_days(self) -> Iterator[DataItemWithMeta]:
-        """The tables of days, and how far each website is."""
+        """The tables of days and months, and how far each website is."""
         state = dlt.current.resource_state()
-        cursors: dict[str, Any] = state.setdefault("cursors", {})
         days = self._continued(state)
-        lists = [name for name in ALL_LISTS if name in self.plan.lists]
-        tables = {name: Rows(name) for name in (DAYS, *lists)}
+        self._rows = {name: Rows(name) for name in (DAYS, *state["lists"])}
         with ExitStack() as stack:
             client = stack.enter_context(self.make_client())
-            update = UPDATE.get()
-            if update is None or update is not self._update:
-                self._update = update or UnderWay()
-                bar = showing(self.progress, "requests")
-                self._show = (update or stack).enter_context(bar)
-            reading = Reading(
-                client=client,
-                days=days,
-                tables=tables,
-                concurrency=self.concurrency,
-                now=self.now,
-                may_request=self._limits(),
-                show=self._shown,
-            )
-            for number in reading.read():
-                self._update.read += number
-                for rows in tables.values():
+            update = UPDATE.get() or UnderWay(stack)
+            if update.show is None:
+                bar = update.stack.enter_context(showing(self.progress, "requests"))
+                update.show = bar or (lambda _done, _total: None)
+            for _ in self._read(client, days, update):
+                for rows in self._rows.values():
                     if rows.are_many:
                         yield from rows.take()
-        self._read_until = time.monotonic()
-        self._requests += reading.requests
-        self._remove(days, tables)
-        for rows in tables.values():
+        for rows in self._rows.values():
             yield from rows.take()
-        coverage = Rows("coverage")
-        now = self.now()
-        state["unknown"] = self._cover(days, cursors, coverage, now)
-        yield from coverage.take()
+        yield from self._cover(days, state, update).take()
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
-        state["left"] = days.left
-        state["requests"] = self._requests
-        state["seconds"] = time.monotonic() - self._began
-        state["checked_at"] = now.isoformat()
+        update.left, state["requests"] = days.left, update.requests
         if not days.left:
             # Run once more, it is about the days of then.
             self._days = self._websites = None
 
+    def _moment(self) -> dt.datetime:
+        return self.now() if self.now else dt.datetime.now(dt.UTC)
+
+    def _listed(self) -> WebsiteList:
+        if self._websites is None:
+            with self.make_client() as client:
+                self._websites = client.websites.list()
+        return self._websites
+
     def _continued(self, state: dict[str, Any]) -> Days:
         """The days where the last load left them, if dlt has stored that one."""
-        if self._days is None or self._loads != state.get("loads"):
-            zones = {
-                storable(site.hostname): storable(site.timezone)
-                for site in self._listed()
-            }
-            self._requests, self._began = 0, time.monotonic()
-            days = self.plan.days(state, zones, self.now())
-            approve_days(days, state, self.concurrency, self.approve)
-            self._days = days
+        if self._days is not None and self._loads == state.get("loads"):
+            return self._days
+        listed = self._listed()
+        # Days end by the service's clock: that of this machine may be ahead.
+        now = self.now() if self.now else listed.responded_at or self._moment()
+        zones = {_hostname_of(site): storable(site.timezone) for site in listed}
+        first = self._first_of(state, now)
+        state["lists"] = self._lists_of(state)
+        state["listed"] = sorted(zones)
+        cursors = state.get("coverage", {})
+        websites: dict[str, WebsiteDays] = {}
+        for name in zones if self.hostnames is None else self.hostnames:
+            cursor = Coverage.from_state(cursors[name]) if name in cursors else None
+            # One that is not listed has the zone that it had, if it was ever known.
+            zone = zones.get(name, cursor.timezone if cursor else "UTC")
+            last = last_day(zone, now)
+            websites[name] = WebsiteDays(
+                cursor,
+                timezone=zone,
+                lists=frozenset(state["lists"]),
+                first=first,
+                last=first - DAY if last is None else min(last, self.until),
+                lag=self.lag,
+            )
+            try:
+                StatsQuery(name).timezone(zone)
+            except QueryError as error:
+                websites[name].end(error_line(error), lasting=True)
+        self._days = Days(websites)
+        estimate = Estimate(self._days.left, state.get("requests", 0))
+        if self.approve is not None:
+            if not self.approve(estimate):
+                raise Declined
+        elif estimate.is_large:
+            warn(f"this update is large: {estimate}")
         return self._days
 
-    def _limits(self) -> Callable[[int], bool]:
-        """Whether this load may have one request more, after so many."""
-        began = time.monotonic()
-        loading = 0.0 if self._read_until is None else began - self._read_until
-        read_by = began + max(self.max_seconds, _READING_BY_LOADING * loading)
+    def _first_of(self, state: dict[str, Any], now: dt.datetime) -> dt.date:
+        """The first day of the dataset, which *state* has from the updates before."""
+        today = now.astimezone(_FARTHEST_EAST).date()
+        if self.first_day is not None and self.first_day > today:
+            raise ConfigurationError(
+                f"The first day (--since) {self.first_day} is in the future. No "
+                "website has a day to read yet."
+            )
+        since = dt.date.fromisoformat(state.get("since") or str(dt.date.max))
+        if since > today:
+            # Earlier versions took such a day.
+            cursors = map(Coverage.from_state, state.get("coverage", {}).values())
+            since = min((cursor.first for cursor in cursors), default=dt.date.max)
+        first = min(since, self.first_day or since)
+        if first == dt.date.max:
+            raise ConfigurationError(
+                "The first update needs a first day (--since), where to begin."
+            )
+        if self.hostnames is None or "since" not in state:
+            state["since"] = str(first)
+        return first
 
-        def may_request(requests: int) -> bool:
-            if requests >= self.max_requests or self._update.signal:
-                return False
-            return not requests or time.monotonic() < read_by
+    def _lists_of(self, state: Mapping[str, Any]) -> list[str]:
+        """The lists of the dataset, which only grow."""
+        had = frozenset(state.get("lists", TABLES if self.lists is None else ()))
+        lists = had | (self.lists or had)
+        if "lists" in state and self.hostnames is not None and lists > had:
+            names = ", ".join(sorted(lists - had))
+            raise ConfigurationError(
+                f"This dataset has no {names}. An update of all websites can add "
+                "that, and reads all of their days anew. One that names websites "
+                "can't."
+            )
+        return sorted(lists)
 
-        return may_request
+    def _read(self, client: Client, days: Days, update: UnderWay) -> Iterator[None]:
+        """Add what is read to the rows of the tables, response by response."""
+        until, before = time.monotonic() + self.max_seconds, update.requests
 
-    def _shown(self, done: int, total: int) -> None:
-        if self._show is not None:
-            self._show(self._requests + done, self._requests + total)
+        def may_request() -> bool:
+            # A load has one request at any rate.
+            number = update.requests - before
+            is_late = number and time.monotonic() > until
+            return not (update.signal or is_late or number >= self.max_requests)
 
-    def _remove(self, days: Days, tables: dict[str, Rows]) -> None:
-        """Remove the rows of days that a website's zone does not have any more."""
-        for hostname, website in days.websites.items():
-            for day, lists in website.take_gone():
-                key: dict[str, Any] = {
-                    "hostname": hostname,
-                    "first_day": day,
-                    "read_at": self.now(),
-                }
-                for name in (DAYS, *ALL_LISTS) if lists is None else lists:
-                    tables.setdefault(name, Rows(name)).add(**key, **NO_ROWS)
+        def responses(
+            requests: _Requests, query: StatsQuery, failed: _Fail, add: _Add
+        ) -> Iterator[None]:
+            taken: list[tuple[str, Period]] = []
 
-    def _cover(
-        self,
-        days: Days,
-        cursors: dict[str, Any],
-        coverage: Rows,
-        now: dt.datetime,
-    ) -> dict[str, Any]:
-        """Add how far each website is; the value is that of those nobody knows."""
+            def queries() -> Iterator[StatsQuery]:
+                while may_request() and (following := next(requests, None)):
+                    taken.append(following)
+                    update.requests += 1
+                    # In the zone of the cursor, whatever the website's is by now.
+                    name, period = following
+                    zone = days.websites[name].timezone
+                    yield query.website(name).timezone(zone).between(*period)
+
+            stream = client.stats.get_many(queries(), concurrency=self.concurrency)
+            with stream:
+                for done, outcome in enumerate(stream, 1):
+                    name, period = taken[outcome.index]
+                    if update.show is not None:
+                        number = update.requests - len(taken) + done
+                        update.show(number, update.requests + days.left)
+                    error, stats = outcome.error, outcome.stats
+                    if stats is not None and (problems := stats.problems):
+                        error = ResponseError("not as documented", problems=problems)
+                    with days.outcome(name, error) as website:
+                        if error is not None:
+                            failed(website, period, error)
+                        elif stats is not None:
+                            key = {"hostname": name, "read_at": self._moment()}
+                            key["timezone"] = stats.timezone
+                            add(website, key, period, stats)
+                    yield
+
+        histogram, failed = _QUERY.fields("histogram"), WebsiteDays.failed_period
+        yield from responses(days.histograms, histogram, failed, self._add_totals)
+        lists = [name for name in self._lists if name != "events"]
+        query = _QUERY.fields(*cast("Any", [*self._totals, *lists]))
+        query = query.all_events() if "events" in self._lists else query
+        yield from responses(days.days, query, WebsiteDays.failed, self._add_day)
+        months, failed = histogram.interval("month"), WebsiteDays.failed_months
+        yield from responses(days.months, months, failed, self._add_months)
+
+    @property
+    def _lists(self) -> list[str]:
+        return [name for name in ALL_LISTS if name in self._rows]
+
+    @property
+    def _totals(self) -> Sequence[str]:
+        return TOTALS if self._lists else COUNTS
+
+    def _add_totals(
+        self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
+    ) -> None:
+        totals = _totals_of(stats)
+        for day in website.read_period(period, totals):
+            self._rows[DAYS].add(**key, first_day=day, **totals[day]._asdict())
+            for name in self._lists:
+                self._rows[name].add(**key, first_day=day, **NO_ROWS)
+
+    def _add_day(
+        self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
+    ) -> None:
+        day = key["first_day"] = period[0]
+        if stats.first_day != day:
+            why = f"the response is about another day: {stats.first_day}"
+            website.failed(period, ResponseError(why, body=stats.body))
+        # By the service's clock: it is requested again when it is over.
+        elif not stats.partial:
+            website.read(day, Totals(stats.pageviews, stats.visitors))
+            values = {total: getattr(stats, total) for total in self._totals}
+            self._rows[DAYS].add(**key, **values)
+            for name in self._lists:
+                self._rows[name].add_entries(getattr(stats, name), key)
+
+    def _add_months(
+        self, _website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
+    ) -> None:
+        for month, totals in _totals_of(stats, over=False).items():
+            end = (month + 31 * DAY).replace(day=1) - DAY
+            key |= {"first_day": month, "partial": end > period[1]}
+            self._rows[MONTHS].add(**key, **totals._asdict())
+
+    def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
+        """The rows of how far each website is; *state* has it as well."""
+        cursors: dict[str, Any] = state.setdefault("coverage", {})
+        now, rows = self._moment(), Rows("coverage")
         found = {name: site.cursor(now) for name, site in days.websites.items()}
-        listed = {site.hostname for site in self._listed()}
-        # A mistyped name, most likely: the update reports it, and remembers nothing.
-        unknown = {
-            name: found.pop(name).to_state()
-            for name, site in days.websites.items()
-            if site.is_unknown and name not in listed
-        }
+        update.websites = dict(found)
+        for name in days.websites:
+            if found[name].through is None and name not in state["listed"]:
+                # A mistyped name, most likely: it is reported, and not remembered.
+                del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
-        if self.plan.hostnames is None:
-            for name in cursors.keys() - found.keys():
-                found[name] = attrs.evolve(
-                    Coverage.from_state(cursors[name]),
-                    error=NOT_LISTED,
-                    lasting=True,
-                    checked_at=now,
-                )
+        for name in sorted(cursors.keys() - found.keys()):
+            if self.hostnames is not None:
+                break
+            before = Coverage.from_state(cursors[name])
+            found[name] = attrs.evolve(
+                before, error=NOT_LISTED, lasting=True, checked_at=now
+            )
         for name, cursor in found.items():
             cursors[name] = cursor.to_state()
-            coverage.add(
+            rows.add(
                 hostname=name,
                 timezone=cursor.timezone,
                 through=cursor.through,
@@ -310,18 +470,25 @@ class _Run:
                 error=cursor.error,
                 checked_at=now,
             )
-        return unknown
+        return rows
 
 
-def _checked(lists: Sequence[str]) -> frozenset[str]:
-    problems = [
-        Problem(
-            f"there is no table {shown(name)}; there are {', '.join(ALL_LISTS)}",
-            where="lists",
-        )
-        for name in lists
-        if name not in ALL_LISTS and name not in TOTALS
-    ]
-    if problems:
-        raise QueryError(problems)
-    return frozenset(lists).difference(TOTALS)
+def _hostname_of(website: Website) -> str:
+    """Its name as it is requested, so that one website has one name."""
+    try:
+        return StatsQuery(website).hostname
+    except QueryError:
+        return str(storable(website.hostname))
+
+
+def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
+    """What a histogram has of days that are over; nothing of one that is twice in it,
+    or lacks a number.
+    """
+    found: dict[dt.date, Totals | None] = {}
+    for entry in stats.histogram:
+        day, *totals = map(entry.get, ("date", *COUNTS))
+        if day is None or (over and entry.partial):
+            continue
+        found[day] = None if None in totals or day in found else Totals(*totals)
+    return {day: totals for day, totals in found.items() if totals is not None}

@@ -5,9 +5,8 @@ Types stand here and nowhere else: they never depend on the values.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import dlt
 import pyarrow as pa
@@ -17,10 +16,20 @@ from dlt.extract.items import DataItemWithMeta
 
 from sitestats._common.fields import LISTS
 
+from ._days import MONTHS
+
+if TYPE_CHECKING:
+    from sitestats import Entries
+
 DAYS: Final = "days"
 """The table of the totals. The resource of this name has the cursors in its state."""
 ALL_LISTS: Final = ("pages", *LISTS, "events")
 """What a day can have a table of."""
+TABLES: Final = (*ALL_LISTS, MONTHS)
+"""The tables that can be named."""
+
+NO_ROWS: Final[dict[str, Any]] = {"rank": 0, "no_rows": True}
+"""The row of a table where it has nothing of a day."""
 
 _HELD: Final = 10_000
 """The rows of a table that are held before dlt gets them."""
@@ -34,21 +43,15 @@ _DAY: Final[Sequence[Column]] = [
     ("first_day", "date"),
     ("timezone", "text"),
 ]
-_COUNTS: Final[Sequence[Column]] = [
-    ("pageviews", "bigint"),
-    ("visitors", "bigint"),
-    ("seconds_on_page", "double"),
-]
+_COUNTS: Final[Sequence[Column]] = [("pageviews", "bigint"), ("visitors", "bigint")]
+_MEDIAN: Final[Column] = ("seconds_on_page", "double")
 # What has no rows for a day is a row that is marked: it replaces those of an earlier
 # reading. dlt stores no such row where it merges tables.
-_END: Final[Sequence[Column]] = [
-    ("truncated", "bool"),
-    ("read_at", _MOMENT),
-    ("no_rows", "bool"),
-]
+_END: Final[Sequence[Column]] = [("read_at", _MOMENT), ("no_rows", "bool")]
 # From 1. With it each row has a key, so that dlt drops the copy of a row that an
 # interrupted load had staged already.
 _RANK: Final[Column] = ("rank", "bigint")
+_CUT: Final[Column] = ("truncated", "bool")
 
 COLUMNS: Final[dict[str, Sequence[Column]]] = {
     "websites": [
@@ -65,20 +68,18 @@ COLUMNS: Final[dict[str, Sequence[Column]]] = {
         ("error", "text"),
         ("checked_at", _MOMENT),
     ],
-    DAYS: [
-        *(*_DAY, *_COUNTS, ("partial", "bool"), ("read_at", _MOMENT)),
-        ("no_rows", "bool"),
-    ],
+    DAYS: [*_DAY, *_COUNTS, _MEDIAN, *_END],
+    MONTHS: [*_DAY, *_COUNTS, ("partial", "bool"), *_END],
     **{
-        name: [*_DAY, _RANK, ("value", "text"), *_COUNTS, *_END]
+        name: [*_DAY, _RANK, ("value", "text"), *_COUNTS, _MEDIAN, _CUT, *_END]
         for name in ALL_LISTS
         if name != "events"
     },
-    "events": [*_DAY, _RANK, ("name", "text"), ("total", "bigint"), *_END],
+    "events": [*_DAY, _RANK, ("name", "text"), ("total", "bigint"), _CUT, *_END],
 }
 """The columns of each table."""
 
-KEY: Final = ("hostname", "first_day", "rank")
+_KEY: Final = ("hostname", "first_day", "rank")
 """The columns that tell rows apart, where a table has them."""
 
 _ARROW: Final = {
@@ -90,31 +91,19 @@ _ARROW: Final = {
     _MOMENT: pa.timestamp("us", "UTC"),
 }
 
-_MOST: Final = {pa.int64(): 2**63 - 1, pa.float64(): sys.float_info.max}
-
-SCHEMAS: Final = {
-    table: pa.schema(
-        [
-            pa.field(name, _ARROW[kind], nullable=name not in KEY)
-            for name, kind in columns
-        ]
-    )
-    for table, columns in COLUMNS.items()
-}
-
 
 def hints(table: str) -> Any:
     """What dlt has to know of *table*: types, keys, and to replace whole days."""
     names = [name for name, _ in COLUMNS[table]]
-    key = [name for name in KEY if name in names]
-    columns: TTableSchemaColumns = {}
-    for name, kind in COLUMNS[table]:
-        columns[name] = {"data_type": kind, "nullable": name not in KEY}
+    key = [name for name in _KEY if name in names]
+    columns: TTableSchemaColumns = {
+        name: {"data_type": kind, "nullable": name not in key}
+        for name, kind in COLUMNS[table]
+    }
     # For BigQuery, Snowflake, Athena and others that divide tables.
     columns["hostname"]["cluster"] = True
     if "first_day" in columns:
         columns["first_day"]["partition"] = True
-    if "no_rows" in columns:
         columns["no_rows"]["hard_delete"] = True
     return dlt.mark.make_hints(
         table_name=table,
@@ -131,8 +120,12 @@ class Rows:
 
     def __init__(self, table: str) -> None:
         self._hints = hints(table)
-        self._table = table
-        self._schema: Any = SCHEMAS[table]
+        self._schema: Any = pa.schema(
+            [
+                pa.field(name, _ARROW[kind], nullable=name not in _KEY)
+                for name, kind in COLUMNS[table]
+            ]
+        )
         self._columns: list[list[Any]] = [[] for _ in self._schema]
 
     @property
@@ -147,17 +140,17 @@ class Rows:
             are_many = isinstance(value, list)
             column.extend(cast("list[Any]", value) if are_many else [value] * count)
 
-    def too_large(self, values: Mapping[str, Any]) -> str | None:
-        """The first column that can't store its number: JSON has no largest one."""
-        for field in self._schema:
-            most, value = _MOST.get(field.type), values.get(field.name)
-            is_list = isinstance(value, list)
-            numbers = cast("list[Any]", value) if is_list else [value]
-            if most and any(n is not None and not -most <= n <= most for n in numbers):
-                return str(field.name)
-        return None
+    def add_entries(self, entries: Entries[Any], key: dict[str, Any]) -> None:
+        """Add a row for each of *entries*, or the one that says that there are none."""
+        if not entries:
+            self.add(**key, **NO_ROWS)
+            return
+        columns = {name: entries.column(name) for name in entries.columns}
+        ranks = [*range(1, len(entries) + 1)]
+        more = entries.truncated
+        self.add(len(entries), **key, **columns, rank=ranks, truncated=more)
 
-    def take(self) -> Iterable[DataItemWithMeta]:
+    def take(self) -> Iterator[DataItemWithMeta]:
         """Remove the rows, and return what dlt stores in its table."""
         columns, self._columns = self._columns, [[] for _ in self._schema]
         if not columns[0]:

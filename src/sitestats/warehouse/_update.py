@@ -2,40 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+import json
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sitestats._common.errors import BusyError, ConfigurationError, warn
+import attrs
+from dlt.pipeline.exceptions import PipelineStepFailed
+
+from sitestats import StatsQuery
+from sitestats._common.errors import (
+    BusyError,
+    ConfigurationError,
+    QueryError,
+    SiteStatsError,
+    warn,
+)
+from sitestats._common.lock_files import locked
 from sitestats._common.text import did_you_mean, shown
 
-from ._interrupts import UnderWay
-from ._pipeline import (
-    alone,
-    begin_at_destination,
-    best_format,
-    cursors_of,
-    is_of_files,
-    load,
-    make_indexes,
-    plain_errors,
-    state_in,
-    store_cursors,
-    stored_cursors,
-    when_free,
-)
-from ._plan import Declined
-from ._report import Update
+from ._days import Coverage
+from ._source import SOURCE, UPDATE, Declined, UnderWay
+from ._tables import COLUMNS, DAYS
 
 if TYPE_CHECKING:
     from dlt import Pipeline
     from dlt.common.pipeline import LoadInfo
     from dlt.extract.source import DltSource
 
-    from ._coverage import Coverage
-
 T = TypeVar("T")
+
+_PAUSE: Final = 0.5
+"""The seconds between two attempts at a file that is in use."""
+_MOST_NAMED: Final = 5
+"""The most failed websites that the text of an error has."""
+
+# What DuckDB says on Linux and macOS, and on Windows.
+_IN_USE: Final = re.compile(r'(?:Could not set lock on|Cannot open) file "([^"]+)"')
+_HOLDER: Final = re.compile(r"([^\s\\/]+) \(PID (\d+)\)")
+
+
+@attrs.frozen(repr=False)
+class Update:
+    """What an update came to."""
+
+    loads: tuple[LoadInfo, ...]
+    """What dlt reports of each load."""
+    requests: int
+    """How many requests it took, without that of the list of websites."""
+    websites: Mapping[str, Coverage]
+    """How far each website of this update is, by its host name. Those that the service
+    does not list any more are not among them."""
+
+    @property
+    def failed(self) -> dict[str, Coverage]:
+        """The websites with an error, by their host names."""
+        return {name: site for name, site in self.websites.items() if site.error}
+
+    def raise_for_failures(self) -> None:
+        """Raise an error if a website failed, so that a task of an orchestrator fails.
+
+        All others are loaded. A retry of the task requests what is missing.
+
+        Raises:
+            SiteStatsError: Its text has the first failed websites, and their number.
+        """
+        failed = [f"{name}: {site.error}" for name, site in self.failed.items()]
+        if failed:
+            more = "; …" if len(failed) > _MOST_NAMED else ""
+            raise SiteStatsError(
+                f"{len(failed):,} of {len(self.websites):,} websites failed: "
+                + "; ".join(failed[:_MOST_NAMED])
+                + more
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON can have it, such as for Airflow's XCom."""
+        through = [site.through for site in self.websites.values()]
+        return {
+            "requests": self.requests,
+            "loads": len(self.loads),
+            "websites": len(self.websites),
+            "oldest": str(min(filter(None, through))) if all(through) else None,
+            "failed": {name: site.error for name, site in self.failed.items()},
+        }
+
+    def __repr__(self) -> str:
+        good = len(self.websites) - len(self.failed)
+        return (
+            f"<Update: {self.requests:,} requests, {len(self.loads):,} loads, "
+            f"{good:,} of {len(self.websites):,} websites up to date>"
+        )
 
 
 def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Update:
@@ -57,8 +121,11 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
     Raises:
         BusyError: Another update of this pipeline is under way on this machine, or
             another program has the DuckDB file open.
+        ConfigurationError: The first day is missing or in the future, or a list is new
+            to the dataset and the source names websites.
         SiteStatsError: The websites can't be listed.
-        KeyboardInterrupt: It was interrupted; a note says how many days were loaded.
+        KeyboardInterrupt: It was interrupted. The next update goes on where the last
+            load ended.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
 
     Example:
@@ -86,41 +153,21 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         >>> folder.cleanup()
     """
     loads: list[LoadInfo] = []
-    file_format: Any = best_format(pipeline)
-    state: Any = {"left": 1}
-    with (
-        suppress(Declined),
-        UnderWay() as under_way,
-        alone(pipeline),
-        plain_errors(),
-    ):
-
-        def waiting(step: Callable[[], T]) -> T:
-            return when_free(step, wait, lambda: under_way.signal)
-
-        while state["left"] and not under_way.signal:
-            waiting(partial(begin_at_destination, pipeline))
+    file_format: Any = _best_format(pipeline)
+    with suppress(Declined), _under_way() as under_way, _alone(pipeline):
+        while under_way.left and not under_way.signal:
+            _begin_at_destination(pipeline, wait, under_way)
             pipeline.activate()
             # Its own way would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(waiting(partial(load, pipeline)))
-            under_way.loaded = under_way.read
+            loads.append(_load(pipeline, wait, under_way))
             if len(loads) == 1:
-                make_indexes(pipeline)
-            state = state_in(pipeline.state)
-            store_cursors(pipeline)
-    # Others were not wanted this time.
-    now = state.get("checked_at")
-    checked = {
-        name: site
-        for name, site in cursors_of(state).items()
-        if site.listed and site.checked_at and site.checked_at.isoformat() == now
-    }
-    # Nothing is remembered of those.
-    checked |= cursors_of({"cursors": state.get("unknown", {})})
-    return Update(tuple(loads), state.get("requests", 0), checked)
+                _make_indexes(pipeline)
+            _store_coverage(pipeline)
+    websites = dict(sorted(under_way.websites.items()))
+    return Update(tuple(loads), under_way.requests, websites)
 
 
 def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
@@ -138,42 +185,44 @@ def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
     try:
-        with alone(pipeline):
-            when_free(partial(begin_at_destination, pipeline), 0)
-            return cursors_of(state_in(pipeline.state))
+        with _alone(pipeline):
+            _begin_at_destination(pipeline)
+            return _coverage_in(_state_in(pipeline.state))
     except BusyError as error:
-        cursors = stored_cursors(pipeline)
-        moments = [site.checked_at for site in cursors.values() if site.checked_at]
+        coverage: dict[str, Coverage] = {}
+        with suppress(FileNotFoundError):
+            text = _beside(pipeline, "coverage.json").read_text("utf-8")
+            coverage = _coverage_in(json.loads(text))
+        moments = [site.checked_at for site in coverage.values() if site.checked_at]
         if not moments:
             raise
         warn(f"coverage as of {max(moments):%Y-%m-%d %H:%M} UTC, since {error}")
-        return cursors
+        return coverage
 
 
-def forget(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
+def forget(
+    pipeline: Pipeline, hostnames: Iterable[str], *, force: bool = False
+) -> None:
     """Remove websites that are gone for good from ``coverage``, and from the state.
 
-    Their days stay. One that the service still lists is read again, from the first day.
+    Their days stay.
 
     Args:
         pipeline: The pipeline that was updated.
         hostnames: The websites.
+        force: Forget those too that the service listed when it was last asked. The next
+            update reads them again, from the first day.
 
     Raises:
-        ConfigurationError: The warehouse has no such website.
+        ConfigurationError: The warehouse has no such website, or it is still listed.
         BusyError: As for ``update``.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
-    with alone(pipeline):
-        when_free(partial(begin_at_destination, pipeline), 0)
-        cursors = state_in(pipeline.state).get("cursors", {})
-        names = {*hostnames}
-        if unknown := sorted(names - cursors.keys()):
-            hint = did_you_mean(unknown[0], cursors)
-            raise ConfigurationError(
-                f"the warehouse has no website {shown(unknown[0])}{hint}"
-            )
-        if not is_of_files(pipeline):
+    with _alone(pipeline):
+        _begin_at_destination(pipeline)
+        state = _state_in(pipeline.state)
+        names = {_known_name(name, state, force=force) for name in hostnames}
+        if not _is_of_files(pipeline):
             with pipeline.sql_client() as client:
                 table = client.make_qualified_table_name("coverage")
                 for name in names:
@@ -181,7 +230,179 @@ def forget(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
                     client.execute_sql(sql, name)
         with pipeline.managed_state(extract_state=True) as changed:
             for name in names:
-                del state_in(changed)["cursors"][name]
+                del _state_in(changed)["coverage"][name]
         pipeline.normalize()
-        when_free(partial(load, pipeline), 0)
-        store_cursors(pipeline)
+        _load(pipeline)
+        _store_coverage(pipeline)
+
+
+def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
+    """*name* as it is stored, of a website that may be forgotten."""
+    coverage = state.get("coverage", {})
+    with suppress(QueryError):
+        name = StatsQuery(name).hostname
+    if name not in coverage:
+        hint = did_you_mean(name, coverage)
+        raise ConfigurationError(f"the warehouse has no website {shown(name)}{hint}")
+    if name in state["listed"] and not force:
+        raise ConfigurationError(
+            f"The service still lists {name}, so the next update would read all of its "
+            "days again. Pass force=True (--force) to forget it all the same."
+        )
+    return name
+
+
+@contextmanager
+def _alone(pipeline: Pipeline) -> Generator[None]:
+    """Keep other runs of *pipeline* on this machine out, and raise the source's own
+    error where dlt has wrapped one.
+
+    dlt itself lets two runs share a folder, and one of them fails somewhere.
+    """
+    path = _beside(pipeline, "lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    busy = (
+        f"another run uses the pipeline {pipeline.pipeline_name!r} on this machine: "
+        f"wait for its end, and run this one again (it holds {path})"
+    )
+    try:
+        with locked(str(path), busy=busy):
+            yield
+    except PipelineStepFailed as error:
+        cause: BaseException | None = error
+        while cause and not isinstance(cause, (SiteStatsError, KeyboardInterrupt)):
+            cause = cause.__cause__
+        if cause is None:
+            raise
+        raise cause from None
+
+
+@contextmanager
+def _under_way() -> Generator[UnderWay]:
+    """The first SIGINT or SIGTERM waits until what was read is loaded."""
+    before: dict[int, Any] = {}
+    under_way = UnderWay(ExitStack())
+
+    def receive(number: int, _frame: FrameType | None) -> None:
+        under_way.signal = number
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+    with under_way.stack as stack:
+        stack.callback(UPDATE.reset, UPDATE.set(under_way))
+        # Elsewhere no handler can be set, and none is called.
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(number)
+                if handler not in {signal.SIG_IGN, None}:
+                    before[number] = handler
+                    stack.callback(signal.signal, number, handler)
+                    signal.signal(number, receive)
+        yield under_way
+    if under_way.signal:
+        signal.raise_signal(under_way.signal)
+
+
+def _begin_at_destination(
+    pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
+) -> None:
+    """Forget what is not in the destination: it is requested again.
+
+    An interrupted load could be finished. But a process that is killed at some moments
+    leaves a package that dlt can't load, and would try to each night; and a load that
+    failed for good leaves its cursors in the local state.
+    """
+
+    def begin() -> None:
+        if not pipeline.dev_mode:
+            pipeline.drop()
+        pipeline.sync_destination()
+
+    _when_free(begin, wait, under_way)
+
+
+def _load(
+    pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
+) -> LoadInfo:
+    # Type checkers take Pipeline.load for no step.
+    return _when_free(lambda: pipeline.load(), wait, under_way)  # noqa: PLW0108
+
+
+def _when_free(step: Callable[[], T], seconds: float, under_way: UnderWay | None) -> T:
+    """Run *step*, which connects to the destination, again and again while another
+    process has its DuckDB file open.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return step()
+        except PipelineStepFailed as error:
+            text = str(error)
+            found = _IN_USE.search(text)
+            if found is None:
+                raise
+            if time.monotonic() >= end or (under_way and under_way.signal):
+                holder = _HOLDER.search(text)
+                who = f"{holder[1]} (PID {holder[2]})" if holder else "another process"
+                raise BusyError(
+                    f"{who} has {found[1]} open, such as a notebook: close the "
+                    "connection there, and run this again. While a process has a file "
+                    "of DuckDB open, even to read it, no other one can write to it"
+                ) from None
+        time.sleep(_PAUSE)
+
+
+def _state_in(state: Mapping[str, Any]) -> Any:
+    """What the source has stored in the whole *state* of a pipeline."""
+    source = state.get("sources", {}).get(SOURCE, {})
+    return source.get("resources", {}).get(DAYS, {})
+
+
+def _coverage_in(state: Mapping[str, Any]) -> dict[str, Coverage]:
+    """How far each website is, by its host name."""
+    coverage = state.get("coverage", {})
+    return {name: Coverage.from_state(coverage[name]) for name in sorted(coverage)}
+
+
+def _store_coverage(pipeline: Pipeline) -> None:
+    """Leave the coverage in a file, for when the destination can't be read."""
+    path, state = _beside(pipeline, "coverage.json"), _state_in(pipeline.state)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps({"coverage": state.get("coverage", {})}), "utf-8")
+    new.replace(path)
+
+
+def _beside(pipeline: Pipeline, suffix: str) -> Path:
+    return Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.{suffix}")
+
+
+def _make_indexes(pipeline: Pipeline) -> None:
+    """Let PostgreSQL find the rows of a day, which each load replaces."""
+    if not _is_postgres(pipeline):
+        return
+    with pipeline.sql_client() as client:
+        for table in pipeline.default_schema.data_table_names():
+            if "first_day" in dict(COLUMNS[table]):
+                name = client.make_qualified_table_name(table)
+                client.execute_sql(
+                    f"CREATE INDEX IF NOT EXISTS {table}_of_a_day ON {name} "
+                    "(hostname, first_day)"
+                )
+
+
+def _best_format(pipeline: Pipeline) -> str | None:
+    """The format of the files to load; None for the destination's own."""
+    if _is_postgres(pipeline):
+        # In CSV, its default, an empty text would become null.
+        fast = find_spec("adbc_driver_postgresql") is not None
+        return "parquet" if fast else "insert_values"
+    return "parquet" if _is_of_files(pipeline) else None
+
+
+def _is_postgres(pipeline: Pipeline) -> bool:
+    return pipeline.destination.destination_type.endswith(".postgres")
+
+
+def _is_of_files(pipeline: Pipeline) -> bool:
+    """Whether the destination has files, from which no row can be removed."""
+    return pipeline.destination.destination_type.endswith(".filesystem")
