@@ -59,7 +59,7 @@ def test_a_comparison() -> None:
     query = StatsQuery("semicomplete.com").fields("pageviews", "countries").last(days=2)
     with Emulator.demo(now=NOW).client() as client:
         lines = terminal(client.stats.compare(query), width=120).splitlines()
-    days = "2026-03-03 to 2026-03-04, UTC, against 2026-03-01 to 2026-03-02, UTC"
+    days = "2026-03-03 to 2026-03-04, UTC, against 2026-03-01 to 2026-03-02"
     assert lines[0] == f"semicomplete.com  {days}"
     (totals,) = (line.split() for line in lines if line.startswith("page views"))
     assert totals == ["page", "views", "908", "678", "+230", "+33.9", "%"]

@@ -22,7 +22,17 @@ from sitestats._results.stats import Stats
 from sitestats._results.subjects import label_of
 from sitestats._results.tables import count_rows, named, of_rows
 
-from ._labels import CUT, MOST_ROWS, NOT_OVER, cell, heading, joined, marks, period
+from ._labels import (
+    CUT,
+    MOST_ROWS,
+    NOT_OVER,
+    against,
+    cell,
+    heading,
+    joined,
+    marks,
+    period,
+)
 
 _MOST_BARS: Final = 1000
 """The most bars of a chart: more would be narrower than a point of the screen."""
@@ -71,11 +81,9 @@ def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
 
 @describe.register
 def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Part]:
-    now, before = period(comparison.now), period(comparison.before)
     differs = f"compared: {comparison.differs}" if comparison.differs else ""
-    against = f"against {before}" if before else ""
-    about = joined(", ".join(filter(None, [now, against])), differs)
-    yield Heading(label_of(comparison.now.query), about)
+    periods = filter(None, [period(comparison.now), against(comparison)])
+    yield Heading(label_of(comparison.now.query), joined(", ".join(periods), differs))
     rows = [
         (heading(name), change.now, change.before, change.absolute, change.percent)
         for name, change in comparison.totals.items()

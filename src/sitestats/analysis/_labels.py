@@ -9,6 +9,7 @@ from sitestats._common.text import bounded, cut
 from sitestats._common.zones import LONGEST_ZONE
 
 if TYPE_CHECKING:
+    from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
     from sitestats._results.tables import Column
 
@@ -79,9 +80,11 @@ def cell(value: object) -> str:  # noqa: PLR0911 - one for each type
 
 def text_in(column: Column, value: Any, field: str = "") -> str:
     """A cell of a column as text: changes have a sign, entries of *field* a name."""
-    if (value is None or value == "") and column.name in {"value", "name"}:
+    if column.name in {"value", "name"} and value in (None, ""):
         return unknown(field)
-    if value is None or not is_change(column):
+    if column.name == "field":
+        return heading(value)
+    if not isinstance(value, int | float) or not is_change(column):
         return cell(value)
     sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
     if column.name.endswith("percent"):
@@ -107,8 +110,15 @@ def days(stats: Stats) -> str:
     return f"{stats.first_day} to {stats.last_day}"
 
 
-def period(stats: Stats) -> str:
+def period(stats: Stats, *, has_zone: bool = True) -> str:
     """The days of a result, their zone, and a note if they are not over."""
-    zone = cut(stats.timezone or "", LONGEST_ZONE)
+    zone = cut(stats.timezone or "", LONGEST_ZONE) if has_zone else ""
     notes = [days(stats), zone, NOT_OVER if stats.partial else ""]
     return ", ".join(filter(None, notes))
+
+
+def against(comparison: Comparison) -> str:
+    """The period that one is compared with, and its zone where that is another one."""
+    is_other = comparison.now.timezone != comparison.before.timezone
+    text = period(comparison.before, has_zone=is_other)
+    return f"against {text}" if text else ""

@@ -27,6 +27,7 @@ from ._labels import (
     CUT,
     NO_ENTRIES,
     NOT_OVER,
+    against,
     days,
     heading,
     joined,
@@ -126,7 +127,7 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
 
 @draw.register
 def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> None:
-    now, before = comparison.now, comparison.before
+    now = comparison.now
     name = heading(count if field == "histogram" else field)
     if field == "histogram":
         _lines(ax, comparison, count)
@@ -137,8 +138,7 @@ def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> N
         totals = [(heading(n), one) for n, one in comparison.totals.items()]
         _pairs(ax, totals, "", NOT_OVER if comparison.partial else "")
     first = ": ".join(filter(None, [label_of(now.query), name]))
-    against = period(before).removesuffix(f", {now.timezone}")
-    _set_title(ax, first, period(now), f"against {against}", comparison.differs)
+    _set_title(ax, first, period(now), against(comparison), comparison.differs)
 
 
 @draw.register
@@ -299,7 +299,8 @@ def _set_time_axis(
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     ax.margins(x=0.01)
     _set_count_ticks(ax.yaxis, 6)
-    ax.set_ylim(0, max(1, ax.dataLim.y1) * (1.2 if has_legend else 1.05))
+    sharing = ax.get_shared_y_axes().get_siblings(ax)
+    ax.set_ylim(0, 1.2 * max(1, *(one.dataLim.y1 for one in sharing)))
     if has_legend:
         # One entry each, also where two results were drawn.
         labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
