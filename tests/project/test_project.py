@@ -98,7 +98,7 @@ def test_every_dependency_is_used_and_every_import_declared() -> None:
 
 
 def test_the_lowest_versions_are_the_bounds() -> None:
-    """A bound is tested: tests/lowest.txt has it, and CONTRIBUTING.md says why."""
+    """A bound is tested: tests/lowest.txt has it, and CONTRIBUTING.md no other."""
     found = (re.match(r"([\w-]+)>=([\w.]+)", one) for one in REQUIRED)
     bounds = {match[1]: match[2] for match in found if match}
     pins = (line.partition("==") for line in text_of("tests/lowest.txt").splitlines())
@@ -108,8 +108,9 @@ def test_the_lowest_versions_are_the_bounds() -> None:
         for name, bound in bounds.items()
         if lowest.get(name) != re.sub(r"(\.0)+$", "", bound)
     } == {}
-    row = re.compile(r"^\| `([\w-]+)>=([\w.]+)` \|", re.MULTILINE)
-    assert dict(row.findall(text_of("CONTRIBUTING.md"))) == bounds
+    said = re.findall(r"`([\w-]+)>=([\w.]+)`", text_of("CONTRIBUTING.md"))
+    assert said
+    assert set(said) <= set(bounds.items())
 
 
 def test_what_runs_elsewhere_is_pinned() -> None:
