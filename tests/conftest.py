@@ -49,7 +49,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # What is made of httpx, anyio and sockets; of msgspec and cattrs;
 # of click and rich; of DuckDB; of pandas, polars, Arrow, matplotlib and dlt.
 COMPAT = (
-    *("README.md", "docs/frames-and-plots.md"),
+    *("README.md", "docs/reports.md", "docs/frames-and-plots.md"),
     *("docs/testing-your-code.md", "tests/analysis/test_excel"),
     *("tests/analysis/test_frames", "tests/analysis/test_plots"),
     *("tests/cli/test_app", "tests/cli/test_stats", "tests/client/test_client"),
