@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
+from both_clients import VARIANTS, opened
 from displayed import terminal
 from plotted import daily, stats_of
 from sitestats import (
@@ -362,6 +363,32 @@ def test_each_website_is_compared_with_itself(growth: Comparisons) -> None:
     assert growth.failed == growth.unmatched == ()
     assert not growth.partial
     assert growth.totals == ("pageviews", "visitors", "seconds_on_page")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_many_queries_are_compared_at_once(variant: str) -> None:
+    """Each query is compared with its own of the other period; what fails has a row,
+    and a period that is not known is an error before anything is sent.
+    """
+    emulator = Emulator.demo(now=NOW)
+    queries = [
+        *(QUERY.between(*LAST), QUERY.between(*LAST).website("a.example")),
+        *(QUERY.between(*LAST).where(country="US"), QUERY.during("2026-02")),
+    ]
+    with opened(variant, emulator) as client:
+        growth = client.stats.compare(iter(queries))
+        for comparison in growth:
+            one = client.stats.compare(comparison.now.query)
+            assert comparison == one
+        with pytest.raises(QueryError, match="whole months"):
+            client.stats.compare(queries, against="previous_month")
+    assert isinstance(growth, Comparisons)
+    frame = growth.to_polars()
+    assert frame["query"].to_list() == [0, 1, 2, 3]
+    assert frame["filters"].to_list() == [None, None, "country=US", None]
+    assert frame["error"].is_null().to_list() == [True, False, True, True]
+    assert str(frame["first_day_before"][0]) == FIRST[0]
+    assert len(emulator.requests) == 2 * len(queries) + 2 * len(growth)
 
 
 def test_a_frame_of_totals(growth: Comparisons) -> None:

@@ -31,7 +31,7 @@ from sitestats import (
     WebsiteList,
     WebsiteSpec,
 )
-from sitestats.analysis import Change, Changes, Comparison
+from sitestats.analysis import Change, Changes, Comparison, Comparisons
 from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 
@@ -161,7 +161,8 @@ def comparisons(comparison: Comparison) -> None:
 def mistakes(client: Client, stats: Stats, query: StatsQuery) -> None:
     """A type checker finds these mistakes."""
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
-    client.stats.compare(query, against=7.5)  # type: ignore[arg-type]  # no period
+    client.stats.compare(query, against=7.5)  # type: ignore[call-overload]  # no period
+    assert_type(client.stats.compare([query]), Comparisons)
     client.stats.get(query, timeout=2.0)  # type: ignore[arg-type]  # with_options
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt

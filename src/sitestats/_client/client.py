@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never, Self
+from typing import TYPE_CHECKING, Never, Self, overload
 
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
+from sitestats._query.builder import StatsQuery
+from sitestats._results.comparison import halves
 
 from .base import BaseClient, stored_responses
 from .get_many import OutcomeStream
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
-    from sitestats._query.builder import Against, StatsQuery
-    from sitestats._results.comparison import Comparison
+    from sitestats._query.builder import Against
+    from sitestats._results.comparison import Comparison, Comparisons
     from sitestats._results.setup_report import SetupReport
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -233,18 +235,29 @@ class StatsAPI:
             refuse_unknown("get", _unknown)
         return self._runner.call(operations.get_stats, query, fresh=fresh)
 
+    @overload
+    def compare(
+        self, query: StatsQuery, *, against: Against = ..., fresh: bool = ...
+    ) -> Comparison: ...
+
+    @overload
+    def compare(
+        self, query: Iterable[StatsQuery], *, against: Against = ..., fresh: bool = ...
+    ) -> Comparisons: ...
+
     def compare(
         self,
-        query: StatsQuery,
+        query: StatsQuery | Iterable[StatsQuery],
         *,
         against: Against = "previous_period",
         fresh: bool = False,
         **_unknown: Never,
-    ) -> Comparison:
-        """Compare a period with another one, by two requests.
+    ) -> Comparison | Comparisons:
+        """Compare a period with another one, by two requests for each query.
 
         Args:
-            query: The query for the period of interest.
+            query: The query for the period of interest, or many of them, which are
+                compared one by one.
             against: ``"previous_period"``, as many days just before;
                 ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
                 months just before; ``"previous_year"``, the same days a year before;
@@ -254,7 +267,8 @@ class StatsAPI:
             fresh: As for ``get``.
 
         Returns:
-            Totals and lists of both periods, absolute and in percent.
+            Totals and lists of both periods, absolute and in percent. Of many queries
+            a table, frames and a plot, in which what failed has its error.
 
         Raises:
             QueryError: The query breaks a rule, or its period is not known;
@@ -267,10 +281,16 @@ class StatsAPI:
             >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=2)
             >>> client.stats.compare(query).totals["visitors"].before
             414
+            >>> both = [query, query.website("blog.semicomplete.com")]
+            >>> client.stats.compare(both).to_pandas()["visitors_before"].tolist()
+            [414, 123]
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return self._runner.call(operations.compare, query, against, fresh=fresh)
+        if isinstance(query, StatsQuery):
+            return self._runner.call(operations.compare, query, against, fresh=fresh)
+        queries = operations.of_both_periods(query, against)
+        return halves(self.get_many(queries, fresh=fresh).collect())
 
     def get_many(
         self,

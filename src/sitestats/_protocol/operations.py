@@ -37,7 +37,7 @@ from .responses import (
 from .retry import ALONE, NO_DEADLINE, send_in_block, send_with_retries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
@@ -137,6 +137,18 @@ def compare(
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
     return after.compare_to(before)
+
+
+def of_both_periods(
+    queries: Iterable[StatsQuery], against: Against
+) -> list[StatsQuery]:
+    """The *queries*, and behind them those of the periods *against*.
+
+    Raises:
+        QueryError: One of them has no such period.
+    """
+    now = [*queries]
+    return [*now, *(query_against(query, against) for query in now)]
 
 
 def get_outcome(
