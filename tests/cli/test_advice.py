@@ -184,13 +184,6 @@ def test_a_step_is_written_as_an_option(step: str, shown: str) -> None:
     assert in_a_shell(f"use {step}") == f"use {shown}"
 
 
-def test_a_warning_in_a_shell_is_about_options(run: Run) -> None:
-    """A warning advises options in a shell, as an error does."""
-    base = "https://stats.example"
-    done = run("url", f"{base}/a.example?period=month", "--base-url", base)
-    assert "--last … or --start … --end … sets others" in done.err
-
-
 def test_a_place_is_written_as_an_option() -> None:
     """The argument of a step that is wrong is the option's."""
     error = SpecError([Problem("is wrong", where="where(country=…)")])
@@ -227,5 +220,4 @@ def test_a_file_of_another_form_gives_a_handful_of_lines(
     done = run("websites", "plan", path)
     assert done.code == 2
     assert len(done.err.splitlines()) < 10
-    assert "and 499 more" in done.err
     assert emulator.requests == ()

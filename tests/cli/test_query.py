@@ -81,11 +81,12 @@ def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
     assert below.out.startswith(f"https://s.org/r/{HOST}.json?")
 
 
-def test_what_an_address_does_not_tell_is_a_warning(
+def test_what_an_address_does_not_tell_is_an_error(
     emulator: Emulator, run: Run
 ) -> None:
     """Numbers of everything are not printed silently for a filtered dashboard."""
     address = f"https://elsewhere.example/{HOST}?search=paths%3Atopics&period=year"
     done = run("stats", address, "-f", "visitors")
-    assert "warning: HOST: the parameter 'search=paths:topics'" in done.err
-    assert "last 365 days" in done.err
+    assert (done.code, emulator.requests) == (2, ())
+    assert "HOST: the parameter 'search=paths:topics'" in done.err
+    assert "HOST: the parameter 'period=year'" in done.err

@@ -1,173 +1,439 @@
-"""Days, placeholders, time zones, and the period before."""
+"""Periods: days, words, units of the calendar, pinned, split, and the one before."""
 
 from __future__ import annotations
 
-import zoneinfo
-from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+import datetime as dt
+import itertools
+import pickle
+import re
+import warnings
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, get_args
+from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rule_cases import Step, assert_refused, refused_by
-from same_text import SameText
-from sitestats._common.errors import QueryError
-from sitestats._common.zones import zone_names
-from sitestats._query.builder import StatsQuery
+from query_strategies import MOMENTS, around, queries
+from sitestats import WebsiteSpec
+from sitestats._common.errors import QueryError, SiteStatsWarning
+from sitestats._query.builder import StatsQuery, query_against
 from sitestats._query.periods import (
     MOST_DAYS,
-    day,
+    WORDS,
+    Unit,
     days_back,
-    last_days,
-    order_problems,
     placeholder,
 )
+from sitestats.emulator import Emulator
+from sitestats.emulator._parameters import read
 
-pytestmark = pytest.mark.standard_library
+pytestmark = pytest.mark.once
 
-
-DAYS_BACK = st.integers(0, MOST_DAYS)
-ZONES = st.sampled_from(sorted(zone_names()))
-
-
-@given(DAYS_BACK)
-def test_a_placeholder_reads_back(days: int) -> None:
-    """Every number of days has one placeholder, which is accepted."""
-    text = placeholder(days)
-    assert days_back(text) == days
-    assert day(text, "start") == text
-    shown = [placeholder(back) for back in (0, 1, 30)]
-    assert shown == ["today", "yesterday", "today-30d"]
+QUERY = StatsQuery("example.com").fields("visitors")
+UNITS = st.sampled_from(get_args(Unit))
+DAY = timedelta(days=1)
+NAMES = {"StatsQuery": StatsQuery, "datetime": dt}
+"""What the repr of a query needs."""
 
 
-@given(st.integers(1, MOST_DAYS), st.booleans())
-def test_the_last_days_are_as_many_as_requested(days: int, today: object) -> None:
-    """last() gives that many days, both ends included, and the requested end."""
-    period = last_days(days, today)
-    assert isinstance(period, tuple)
-    first, final = map(days_back, period)
-    assert first is not None
-    assert final == (0 if today else 1)
-    assert first - final + 1 == days
+def days_of(query: StatsQuery) -> tuple[date, date]:
+    """The first and the last day of a query with dates."""
+    params = query.params()
+    return date.fromisoformat(params["start"]), date.fromisoformat(params["end"])
 
 
-@given(st.dates())
-def test_dates_texts_and_datetimes_are_days(given_day: date) -> None:
-    """A date, its text and a naive datetime at midnight are the same day."""
-    text = given_day.isoformat()
-    midnight = datetime.combine(given_day, time.min)
-    assert day(given_day, "start") == day(text, "start") == text
-    assert day(midnight, "start") == text
+# --- days ---------------------------------------------------------------------------
+
+
+@given(st.integers(0, MOST_DAYS), st.booleans())
+def test_the_last_days_are_as_many_as_requested(days: int, today: bool) -> None:  # noqa: FBT001 - Hypothesis
+    """Every number of days has one placeholder, and the period both of its ends."""
+    assert days_back(placeholder(days)) == days
+    params = QUERY.last(days + 1, today=today).params() if days < MOST_DAYS else {}
+    if params:
+        first, final = days_back(params["start"]), days_back(params["end"])
+        assert (first, final) == (days + 1 - today, 1 - today)
+
+
+@given(st.datetimes(datetime(1900, 1, 1), timezones=st.none() | st.timezones()))  # noqa: DTZ001 - a bound
+def test_a_datetime_is_its_own_day(moment: datetime) -> None:
+    """Whatever its zone, as people who wrote it see it."""
+    assert QUERY.on(moment) == QUERY.on(moment.date().isoformat())
+    assert QUERY.on(moment) == QUERY.during(moment)
+
+
+@given(*[st.dates() | st.integers(0, MOST_DAYS)] * 2)
+def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> None:
+    """Two dates or two placeholders are compared, one of each is not."""
+    days = [one if isinstance(one, date) else placeholder(one) for one in (start, end)]
+    is_wrong = False
+    if isinstance(start, date) and isinstance(end, date):
+        is_wrong = end < start
+    elif isinstance(start, int) and isinstance(end, int):
+        is_wrong = end > start
+    if is_wrong:
+        with pytest.raises(QueryError, match="swap them"):
+            QUERY.between(*days)
+    else:
+        assert QUERY.between(*days).problems() == ()
+
+
+# --- periods by their names ---------------------------------------------------------
+
+NAMED = {
+    "2026": ("2026-01-01", "2026-12-31"),
+    "2026-Q1": ("2026-01-01", "2026-03-31"),
+    "2026Q4": ("2026-10-01", "2026-12-31"),
+    "2024-02": ("2024-02-01", "2024-02-29"),
+    "9999-12": ("9999-12-01", "9999-12-31"),
+    "2026-W10": ("2026-03-02", "2026-03-08"),
+    "2026W01": ("2025-12-29", "2026-01-04"),
+    "2026-W53": ("2026-12-28", "2027-01-03"),
+    "0001-W01": ("0001-01-01", "0001-01-07"),
+    "2026-03-05": ("2026-03-05", "2026-03-05"),
+}
+
+
+@pytest.mark.parametrize(("name", "days"), NAMED.items(), ids=NAMED)
+def test_a_period_has_a_name(name: str, days: tuple[str, str]) -> None:
+    """A unit that lacks a day, or has one of another, would give wrong numbers."""
+    assert QUERY.during(name) == QUERY.between(*days)
+
+
+@given(st.dates(date(1, 1, 1), date(9999, 12, 25)))
+def test_every_day_is_in_the_units_that_are_named_after_it(day: date) -> None:
+    """The day's year, quarter, month, week and date contain it, and nest."""
+    year, week, _ = day.isocalendar()
+    assume(year > 0)
+    names = [
+        f"{day.year:04}",
+        f"{day.year:04}-Q{(day.month + 2) // 3}",
+        f"{day:%Y-%m}".rjust(7, "0"),
+        day.isoformat(),
+    ]
+    periods = [days_of(QUERY.during(name)) for name in names]
+    for (first, last), (start, end) in itertools.pairwise(periods):
+        assert first <= start <= day <= end <= last
+    first, last = days_of(QUERY.during(f"{year:04}-W{week:02}"))
+    assert first <= day <= last == first + 6 * DAY
+    assert first.weekday() == 0
+
+
+def test_years_of_numpy_and_periods_of_pandas() -> None:
+    """2026 is as good as "2026", and a pandas.Period of whole days is that period."""
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    assert QUERY.during(2026) == QUERY.during(numpy.int64(2026)) == QUERY.during("2026")
+    for args, days in {
+        ("2026-03",): ("2026-03-01", "2026-03-31"),
+        ("2026Q1",): NAMED["2026-Q1"],
+        ("2026-03-05",): NAMED["2026-03-05"],
+        ("2026-03-05", "W"): NAMED["2026-W10"],
+        ("2026-03-05", "2D"): ("2026-03-05", "2026-03-06"),
+    }.items():
+        assert QUERY.during(pandas.Period(*args)) == QUERY.between(*days)
+    assert QUERY.on(pandas.Timestamp("2026-03-01")) == QUERY.on("2026-03-01")
+    for wrong in (pandas.Period("2026-03-05", "h"), pandas.NaT, 7):
+        with pytest.raises(QueryError):
+            QUERY.during(wrong)
+
+
+# --- words --------------------------------------------------------------------------
 
 
 @given(
-    st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=st.timezones()),  # noqa: DTZ001 - bounds
-    ZONES,
+    word=st.sampled_from(WORDS),
+    now=MOMENTS,
+    zone=st.sampled_from(["UTC", "Asia/Tokyo", "America/Los_Angeles"]),
 )
-def test_a_moment_is_its_day_in_the_zone(moment: datetime, zone: str) -> None:
-    """An aware datetime is sent as its day in the query's zone."""
-    query = StatsQuery("example.com").timezone(zone).on(moment)
-    shown = moment.astimezone(zoneinfo.ZoneInfo(zone)).date().isoformat()
-    assert query.params()["start"] == query.params()["end"] == shown
-    assert query == StatsQuery("example.com").timezone(zone).on(shown)
+def test_a_word_is_the_unit_before_today_or_until_today(
+    word: str, now: datetime, zone: str
+) -> None:
+    """`last-…` is the whole unit that ends just before today's, and `this-…` is today's
+    so far, in the query's zone whenever that is set.
+    """
+    today = now.astimezone(ZoneInfo(zone)).date()
+    which, _, unit = word.partition("-")
+    query = QUERY.during(word, now=now).timezone(zone)
+    assert query == QUERY.timezone(zone).during(word, now=now)
+    first, last = days_of(query)
+
+    def name(day: date) -> tuple[int, int]:
+        year, week, _ = day.isocalendar()
+        quarter = (day.month + 2) // 3
+        numbers = {"week": week, "month": day.month, "quarter": quarter, "year": 0}
+        return (year if unit == "week" else day.year), numbers[unit]
+
+    assert name(first) == name(last) != name(first - DAY)
+    if which == "this":
+        assert last == today
+    else:
+        assert name(last + DAY) == name(today) != name(last)
+    assert days_of(QUERY.during(word, now=now).pinned(zone)) == (first, last)
+    assert pickle.loads(pickle.dumps(query)) == eval(repr(query), NAMES) == query
 
 
-def test_a_moment_on_a_day_of_changing_clocks() -> None:
-    """The zone's offset at the moment decides the day, not the current one."""
-    query = StatsQuery("example.com").timezone("Europe/Amsterdam")
-    summer = datetime(2026, 7, 1, 22, tzinfo=UTC)
-    winter = datetime(2026, 1, 1, 22, tzinfo=UTC)
-    assert query.on(summer).params()["start"] == "2026-07-02"
-    assert query.on(winter).params()["start"] == "2026-01-01"
-
-
-class NoOffset(tzinfo):
-    """A time zone that knows no offset."""
-
-    def __repr__(self) -> str:
-        return "no zone"
-
-    def utcoffset(self, _: datetime | None) -> timedelta | None:
-        return None
-
-    def dst(self, _: datetime | None) -> None:
-        return None
-
-    def tzname(self, _: datetime | None) -> None:
-        return None
-
-
-class BrokenZone(NoOffset):
-    """A time zone that raises."""
-
-    def utcoffset(self, _: datetime | None) -> timedelta:
-        raise RuntimeError
+@given(st.sampled_from(["weeks", "months"]), st.integers(1, 200), MOMENTS)
+def test_the_last_weeks_and_months_are_whole_ones(
+    units: str, count: int, now: datetime
+) -> None:
+    """They are as many, and end where the present one begins: a month of today's, or
+    one that is cut, would look like a fall.
+    """
+    unit: Any = units.removesuffix("s")
+    query = QUERY.last(**{units: count}, now=now)  # type: ignore[arg-type]  # ints
+    tokyo = query.timezone("Asia/Tokyo")
+    parts = tokyo.each(unit)
+    assert len(parts) == count
+    last = QUERY.during(f"last-{unit}", now=now).timezone("Asia/Tokyo")
+    assert days_of(parts[-1]) == days_of(last)
+    first = days_of(parts[0])[0]
+    assert first.day == 1 if unit == "month" else first.weekday() == 0
+    assert days_of(query.pinned("Asia/Tokyo")) == days_of(tokyo)
+    assert pickle.loads(pickle.dumps(query)) == eval(repr(query), NAMES) == query
 
 
 @pytest.mark.parametrize(
-    "moment",
+    ("query", "words"),
     [
-        datetime(2026, 3, 1, tzinfo=NoOffset()),
-        datetime(2026, 3, 1, tzinfo=BrokenZone()),
-        datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
-        datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))),
+        (QUERY.during("last-month"), "during: 'last-month' needs a time zone: add .ti"),
+        (QUERY.last(months=3), "last: months=3 needs a time zone: add .timezone("),
     ],
-    ids=["no offset", "broken", "before the first day", "after the last day"],
 )
-def test_a_moment_in_a_broken_zone_is_refused(
-    moment: datetime, same_text: SameText
+def test_a_word_without_a_zone_blames_what_was_given(
+    query: StatsQuery, words: str
 ) -> None:
-    """A tzinfo that fails becomes a QueryError, like every wrong value."""
-    with pytest.raises(QueryError, match="a day is a date") as caught:
-        StatsQuery("example.com").on(moment)
-    same_text(caught.value)
-    with pytest.raises(QueryError, match="with a time zone") as caught:
-        StatsQuery("example.com").where_metadata(at=moment)
-    same_text(caught.value)
+    """The problem names the argument, and what it advises works."""
+    for send in (query.params, query.validate, lambda: query.each("month")):
+        with pytest.raises(QueryError, match=re.escape(words)):
+            send()
+    site = WebsiteSpec("a.example", timezone="Asia/Tokyo")
+    assert query.timezone("Asia/Tokyo").problems() == ()
+    assert StatsQuery(site).during("last-month").fields("pages").problems() == ()
+    assert query.extra_param("timezone", "Moon/Sea").problems()[0].rule == "period-zone"
 
 
-def test_the_days_of_pandas(same_text: SameText) -> None:
-    """A Timestamp is its day, and NaT is none."""
-    pandas = pytest.importorskip("pandas")
-    assert day(pandas.Timestamp("2026-03-01"), "start") == "2026-03-01"
-    query = StatsQuery("example.com")
-    with pytest.raises(QueryError, match="no time zone") as caught:
-        query.on(pandas.Timestamp("2026-03-01 12:00"))
-    same_text(caught.value)
-    with pytest.raises(QueryError, match="no time zone") as caught:
-        query.on(pandas.Timestamp("2026-03-01 00:00:00.000000001"))
-    same_text(caught.value)
-    with pytest.raises(QueryError, match="a day is a date") as caught:
-        query.on(pandas.NaT)
-    same_text(caught.value)
-    with pytest.raises(QueryError, match="with a time zone") as caught:
-        query.where_metadata(at=pandas.NaT)
-    same_text(caught.value)
-    aware = pandas.Timestamp("2026-03-01 23:30", tz="Europe/London")
-    berlin = query.timezone("Europe/Berlin")
-    assert berlin.on(aware).params()["start"] == "2026-03-02"
-    assert query.where_metadata(at=aware).params()["metadata.at"] == (
-        "2026-03-01T23:30:00Z"
+# --- pinned -------------------------------------------------------------------------
+
+PERIODS = [
+    QUERY.last(days=7),
+    QUERY.on("today"),
+    QUERY,
+    QUERY.between(None, "yesterday"),
+    QUERY.between("1800-01-01", "today-40d"),
+]
+
+
+def taken(query: StatsQuery, zone: str, now: datetime) -> tuple[str, str]:
+    """The days that the emulator takes *query* for."""
+    pairs = query.params().items()
+    understood, problems = read(pairs, path=None, has_key=True, zone=zone, now=now)
+    assert problems == []
+    return understood.period.first.isoformat(), understood.period.last.isoformat()
+
+
+@given(around(), st.integers(0, 86_399), st.sampled_from(PERIODS))
+def test_words_are_what_the_emulator_takes(
+    place: tuple[str, date], second: int, query: StatsQuery
+) -> None:
+    """At every second, for every form of a period, and in the query's own zone too."""
+    zone, day = place
+    midnight = datetime.combine(day, time(), ZoneInfo(zone))
+    now = midnight.astimezone(UTC) + timedelta(seconds=second)
+    expected = QUERY.between(*taken(query, zone, now))
+    assert query.pinned(zone, now) == expected
+    own = query.timezone(zone)
+    assert own.pinned(None, now) == own.pinned(zone, now) == expected.timezone(zone)
+
+
+MONTHS = {
+    "2026-03-31": "2026-02-28",
+    "2024-03-30": "2024-02-29",
+    "2026-01-31": "2025-12-31",
+}
+
+
+@pytest.mark.parametrize(("today", "start"), MONTHS.items(), ids=MONTHS)
+def test_what_is_left_to_the_service_is_a_month(today: str, start: str) -> None:
+    """In a shorter month the day of a month ago is its last one."""
+    now = datetime.fromisoformat(f"{today}T12:00Z")
+    assert QUERY.pinned("UTC", now) == QUERY.between(start, today)
+    assert QUERY.between(None, today).pinned("UTC", now) == QUERY.between(start, today)
+
+
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+@given(queries(), MOMENTS)
+def test_only_the_period_is_pinned(query: StatsQuery, now: datetime) -> None:
+    """A pinned query stays the same one tomorrow, and requests the same."""
+    zone = query.params().get("timezone", "Europe/Amsterdam")
+    with suppress(QueryError):  # a date in the future, up to a word
+        pinned = query.pinned(zone, now)
+        assert pinned.pinned(zone, now + 400 * DAY) is pinned
+        assert pinned.between() == query.between()
+
+
+def test_now_is_the_clock_of_this_machine() -> None:
+    """Without a moment the words are those of the present."""
+    before = datetime.now(UTC).date()
+    day, _ = days_of(QUERY.on("today").pinned("UTC"))
+    assert before <= day <= datetime.now(UTC).date()
+
+
+# --- each ---------------------------------------------------------------------------
+
+
+@st.composite
+def periods_of(draw: st.DrawFn, unit: str) -> tuple[date, date]:
+    """A period of some hundred units at most, anywhere in the calendar."""
+    most = {"day": 300, "week": 2_000, "month": 9_000, "year": 100_000}[unit]
+    first = draw(st.dates() | st.sampled_from([date.min, date.max - 400 * DAY]))
+    length = draw(st.integers(0, min(most, (date.max - first).days)))
+    return first, first + length * DAY
+
+
+def unit_of(day: date, unit: str) -> tuple[int, ...]:
+    """What the days of one unit have in common."""
+    return {
+        "day": (day.toordinal(),),
+        "week": ((day.toordinal() - 1) // 7,),
+        "month": (day.year, day.month),
+        "year": (day.year,),
+    }[unit]
+
+
+@given(st.data(), UNITS)
+def test_each_covers_the_period_exactly(data: st.DataObject, unit: Unit) -> None:
+    """A gap loses visitors, an overlap counts them twice, and a part of a unit where
+    there should be a whole one looks like a fall.
+    """
+    first, last = data.draw(periods_of(unit))
+    pieces = [days_of(one) for one in QUERY.between(first, last).each(unit)]
+    assert (pieces[0][0], pieces[-1][1]) == (first, last)
+    for (start, end), (following, _) in itertools.pairwise(pieces):
+        assert following == end + DAY
+        assert unit_of(start, unit) == unit_of(end, unit) != unit_of(following, unit)
+    assert unit_of(pieces[-1][0], unit) == unit_of(last, unit)
+
+
+EMULATOR = Emulator()
+EMULATOR.add_website("example.com")
+
+
+@given(around(), st.integers(0, 40), UNITS, st.sampled_from(["dates", "words"]))
+def test_each_covers_every_moment_of_the_zone(
+    place: tuple[str, date], length: int, unit: Unit, kind: str
+) -> None:
+    """The periods follow one another to the millisecond, also where a day was skipped,
+    was longer or came twice.
+    """
+    zone, last = place
+    EMULATOR.change_website("example.com", timezone=zone)
+    EMULATOR.now = datetime.combine(
+        last + 3 * DAY, datetime.min.time(), ZoneInfo(zone)
+    ).astimezone(UTC)
+    query = QUERY.between(last - length * DAY, last)
+    if kind == "words":
+        query, unit = QUERY.between(f"today-{length + 3}d", "today-3d"), "day"
+    with EMULATOR.client() as client, warnings.catch_warnings():
+        # A day that the zone skipped is another one in the response.
+        warnings.simplefilter("ignore", SiteStatsWarning)
+        whole = client.stats.get(query)
+        parts = [client.stats.get(part) for part in query.each(unit)]
+    assert (parts[0].start, parts[-1].end) == (whole.start, whole.end)
+    for part, following in itertools.pairwise(parts):
+        assert part.end is not None
+        assert part.end + timedelta(milliseconds=1) == following.start
+
+
+def test_words_stay_words_by_day() -> None:
+    """A word is right in the zone of every website; a date would be of one alone."""
+    assert QUERY.last(days=3, today=True).each("day") == (
+        *map(QUERY.on, ("today-2d", "yesterday", "today")),
     )
+    # The service's default for the end is today.
+    assert len(QUERY.since("yesterday").each("day")) == 2
 
 
-@given(st.dates() | DAYS_BACK, st.dates() | DAYS_BACK)
-def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> None:
-    """Two dates or two placeholders are compared, one of each is not."""
-    texts = [
-        value.isoformat() if isinstance(value, date) else placeholder(value)
-        for value in (start, end)
-    ]
-    if isinstance(start, date) and isinstance(end, date):
-        backwards = end < start
-    elif isinstance(start, int) and isinstance(end, int):
-        backwards = end > start
-    else:
-        backwards = False
-    assert bool(order_problems(*texts)) == backwards
+@pytest.mark.parametrize(
+    ("days", "unit", "instead"),
+    [(30, "month", "months=1"), (365, "month", "months=12"), (28, "week", "weeks=4")],
+)
+def test_the_last_days_in_months_are_the_last_months(
+    days: int, unit: Unit, instead: str
+) -> None:
+    """A first try at a history counts days: the error names the whole units, and they
+    work.
+    """
+    advice = f"each: .*use .timezone(website.timezone).last({instead}).each({unit!r})"
+    with pytest.raises(QueryError, match=re.escape(advice).replace(r"\.\*", ".*")):
+        QUERY.last(days=days).each(unit)
+    name, _, count = instead.partition("=")
+    whole = QUERY.timezone("UTC").last(**{name: int(count)})  # type: ignore[arg-type]  # weeks or months
+    assert len(whole.each(unit)) == int(count)
 
 
-@pytest.mark.parametrize(("rule", "build"), **refused_by("periods"))
-def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:
-    """What the document forbids is refused by its step, citing the section."""
-    assert_refused(rule, build, same_text)
+# --- the period before --------------------------------------------------------------
+
+BEFORE = {
+    ("2026-03-01/2026-03-01", "period"): "2026-02-28/2026-02-28",
+    ("2026-03-01/2026-03-31", "period"): "2026-01-29/2026-02-28",
+    ("today-7d/yesterday", "period"): "today-14d/today-8d",
+    ("today/today", "period"): "yesterday/yesterday",
+    ("2024-02-29/2024-03-01", "year"): "2023-02-28/2023-03-01",
+    ("today-30d/yesterday", "year"): "today-395d/today-366d",
+    ("2026-03-01/2026-03-31", "month"): "2026-02-01/2026-02-28",
+    ("2026-01-01/2026-03-31", "month"): "2025-10-01/2025-12-31",
+    ("2025-12-29/2026-01-04", "week"): "2025-12-22/2025-12-28",
+}
+
+
+@pytest.mark.parametrize(("given_days", "unit"), BEFORE, ids=str)
+def test_the_period_before(given_days: str, unit: Any) -> None:
+    """A month is compared with a whole month; words are shifted to words."""
+    query = QUERY.between(*given_days.split("/"))
+    before = QUERY.between(*BEFORE[given_days, unit].split("/"))
+    assert query.previous(unit) == query_against(query, f"previous_{unit}") == before
+
+
+@given(st.dates(date(3, 1, 1)), st.integers(0, 30))
+def test_as_many_months_before(first: date, more: int) -> None:
+    """The months before end where these begin, and are as many."""
+    first = first.replace(day=1)
+    end = first + min(31 * (more + 1), (date.max - first).days) * DAY
+    months = QUERY.between(first, end).each("month")[: more + 1]
+    query = QUERY.between(first, days_of(months[-1])[1])
+    if 12 * first.year + first.month - 12 <= len(months):
+        with pytest.raises(QueryError, match="too early"):
+            query.previous("month")
+        return
+    before = query.previous("month")
+    assert days_of(before)[1] == first - DAY
+    assert len([*before.each("month")]) == len(months)
+    assert days_of(before)[0].day == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "unit", "words"),
+    [
+        (QUERY.last(days=7), "week", "not known here"),
+        (QUERY, "month", "not known here"),
+        (QUERY, "period", "not known here"),
+        (QUERY.since("2026-03-01"), "year", "not known here"),
+        (QUERY.between("2026-03-02", "2026-03-31"), "month", "is not whole months"),
+        (QUERY.during("2026-03"), "week", "is not whole weeks"),
+        (QUERY.during("0001-01"), "month", "too early"),
+        (QUERY.between("today-99999d", "today"), "period", "too early"),
+    ],
+)
+def test_a_period_with_none_before_it_is_refused(
+    query: StatsQuery, unit: Any, words: str
+) -> None:
+    """The error blames the argument that was given, of the step or of a comparison."""
+    with pytest.raises(QueryError, match=f"^previous: .*{words}"):
+        query.previous(unit)
+    with pytest.raises(QueryError, match=f"^against: .*{words}"):
+        query_against(query, f"previous_{unit}")
+    with pytest.raises(QueryError, match=r"^against: .*did you mean 'previous_week'"):
+        query_against(query, "previous_weak")

@@ -89,9 +89,9 @@ def test_what_it_is_compared_with(
 @pytest.mark.parametrize(
     ("query", "against", "words"),
     [
-        (QUERY, "previous_period", "period before needs two"),
-        (QUERY.between("2026-01-01", "yesterday"), "previous_period", "needs two"),
-        (QUERY.last(days=2), "previous_month", "whole months"),
+        (QUERY, "previous_period", "not known here"),
+        (QUERY.between("2026-01-01", "yesterday"), "previous_period", "not known here"),
+        (QUERY.last(days=2), "previous_month", "not known here"),
         (QUERY.last(days=2), 7, "against"),
         (QUERY.last(days=2), ("2026-01-01",), "against"),
         (QUERY.last(days=2), "2026-13", "calendar"),

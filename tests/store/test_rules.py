@@ -145,7 +145,7 @@ def test_a_response_to_an_unknown_parameter_is_not_stored() -> None:
         requested(StatsQuery("example.com").since("2026-05-01")),
         requested(StatsQuery("example.com").last(days=3)),
         requested(DAY.extra_param("sampling", "0.1")),
-        attrs.evolve(requested(WORDS), timezone="Not/Readable"),
+        requested(WORDS.extra_param("timezone", "Not/Readable")),
     ],
     ids=["no period", "no end", "no zone", "unknown parameter", "unreadable zone"],
 )

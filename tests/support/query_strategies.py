@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from sitestats._common.fields import FIELDS
 from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import placeholder
+from sitestats._query.periods import WORDS, placeholder
 from sitestats._query.rules import FILTERS, INTERVALS
-from sitestats._query.units import WORDS
 
 # What UTF-8 can encode.
 TEXT = st.text(st.characters(codec="utf-8"))

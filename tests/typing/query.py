@@ -32,7 +32,6 @@ def every_step(query: StatsQuery) -> None:
     assert_type(query.during(pd.Period("2026-03")), StatsQuery)
     assert_type(query.pinned(), StatsQuery)
     assert_type(query.pinned("UTC", now=datetime.now(UTC)), StatsQuery)
-    assert_type(query.is_relative, bool)
     assert_type(query.each("month"), tuple[StatsQuery, ...])
     assert_type(query.previous("year"), StatsQuery)
     assert_type(query.timezone("Europe/Amsterdam"), StatsQuery)

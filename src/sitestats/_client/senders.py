@@ -25,7 +25,6 @@ import msgspec
 
 import sitestats._client.log
 import sitestats._protocol.converter
-import sitestats._query.previous
 import sitestats._results.comparison
 from sitestats._transport.sender import AsyncSender, Sender
 

@@ -15,9 +15,9 @@ from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import find_zone, same_zone
-from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import as_date, days_back
 from sitestats._query.requested import Requested
+from sitestats._query.rules import PAGE_FILTERS
 from sitestats._results.histogram import HistogramEntry
 
 _DAY: Final = dt.timedelta(days=1)

@@ -14,9 +14,9 @@ from sitestats._common.errors import QueryError, SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
-from sitestats._query import periods, rules, values
+from sitestats._query import periods, rules
 from sitestats._query.requested import Requested
-from sitestats._query.rules import broken, refused
+from sitestats._query.rules import Problems, broken, refusal
 
 JSON: Final = "application/json"
 
@@ -63,14 +63,14 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
             "the callback is one or more JavaScript identifiers with dots between "
             f"them, such as 'show' or 'app.show', not {shown(callback)}"
         )
-        raise SpecError(refused("callback-name", message, "callback"))
+        raise SpecError([broken("callback-name", message, "callback")])
     reserved = [part for part in parts if part in _RESERVED]
     if reserved:
         message = (
             f"{reserved[0]!r} is a reserved word of JavaScript and can't be part of "
             "the callback's name"
         )
-        raise SpecError(refused("callback-name", message, "callback"))
+        raise SpecError([broken("callback-name", message, "callback")])
     request, name = stats_request(requested), ".".join(parts)
     return attrs.evolve(request, params=(*request.params, ("callback", name)))
 
@@ -97,7 +97,7 @@ def add_request(
         SpecError: A value breaks a rule; it holds every problem.
     """
     payload: dict[str, str | bool] = {}
-    problems: list[Problem] = []
+    problems = Problems()
     for name, key, value in (
         ("hostname", "hostname", hostname),
         ("timezone", "timezone", timezone),
@@ -106,10 +106,8 @@ def add_request(
     ):
         if value is None and name in {"timezone", "label"}:
             continue
-        checked = website_value(name, value)
-        if isinstance(checked, list):
-            problems += checked
-        else:
+        checked = problems.check(website_value, name, value)
+        if checked is not None:
             payload[key] = checked
     if problems:
         raise SpecError(problems)
@@ -123,10 +121,8 @@ def add_request(
     )
 
 
-def website_value(
-    name: str, value: object, where: str = ""
-) -> str | bool | list[Problem]:
-    """One value of a website to add, as it is sent, or its problems (section 4.2)."""
+def website_value(name: str, value: object, where: str = "") -> str | bool:
+    """One value of a website to add, as it is sent (section 4.2)."""
     where = where or name
     match name:
         case "hostname":
@@ -137,12 +133,12 @@ def website_value(
             if isinstance(value, bool):
                 return value
             message = f"public is true or false, not {shown(value)}"
-            return refused("website-public", message, where)
+            raise refusal("website-public", message, where)
         case _:
             if isinstance(value, str):
-                return rules.sendable_text(value, where)
+                return rules.text(value, where)
             message = f"a label is text, not {shown(value)}"
-            return refused("website-label", message, where)
+            raise refusal("website-label", message, where)
 
 
 def custom_request(
@@ -160,7 +156,7 @@ def custom_request(
         QueryError: A value can't be sent, or the path would leave the base
             address.
     """
-    problems: list[Problem] = []
+    problems = Problems()
     verb = _checked_method(method, problems)
     problems += _path_problems(path)
     pairs = _custom_params(params, problems)
@@ -183,7 +179,7 @@ def _checked_method(method: object, problems: list[Problem]) -> str:
     verb = method.upper() if isinstance(method, str) else ""
     if verb not in _METHODS:
         message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
-        problems += refused("custom-method", message, "method")
+        problems.append(broken("custom-method", message, "method"))
     return verb
 
 
@@ -193,7 +189,7 @@ def _path_problems(path: object) -> list[Problem]:
             "the path is below the base address and starts with one '/', such as "
             f"'/api/custom', not {shown(path)}"
         )
-        return refused("custom-path", message, "path")
+        return [broken("custom-path", message, "path")]
     messages: list[str] = []
     if "?" in path or "#" in path:
         messages.append("the path has no '?' and no '#': give parameters as params")
@@ -209,34 +205,25 @@ def _path_problems(path: object) -> list[Problem]:
             "the path has no '.' or '..' between its slashes, also not "
             "percent-encoded: write the path that they lead to"
         )
-    problems = [broken("custom-path", message, "path") for message in messages]
-    text = rules.sendable_text(path, "path")
-    return problems if isinstance(text, str) else [*problems, *text]
+    problems = Problems(broken("custom-path", message, "path") for message in messages)
+    problems.check(rules.text, path, "path")
+    return problems
 
 
-def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, str]]:
+def _custom_params(params: object, problems: Problems) -> list[tuple[str, str]]:
     if params is None:
         return []
     if not isinstance(params, Mapping):
         message = f"the parameters are a mapping, not {shown(params)}"
-        problems += refused("custom-params", message, "params")
+        problems.append(broken("custom-params", message, "params"))
         return []
     pairs: list[tuple[str, str]] = []
     for name, value in cast("Mapping[object, object]", params).items():
         where = f"params[{shown(name)}]"
-        key = rules.sendable_text(name, where) if isinstance(name, str) else None
-        text = None if value is None else values.scalar(value, where)
-        if key is None or (text is None and value is not None):
-            message = (
-                "a parameter is a str with a str, a bool, an int, a finite float or "
-                f"None, not {shown(name)} with {shown(value)}"
-            )
-            problems += refused("custom-params", message, "params")
-        for result in (key, text):
-            if isinstance(result, list):
-                problems += result
-        if isinstance(key, str) and isinstance(text, str):
-            pairs.append((key, text))
+        key = problems.check(rules.text, name, where, "custom-params")
+        if value is not None:
+            text = problems.check(rules.scalar, value, where, "custom-params")
+            pairs.append((key or "", text or ""))
     return pairs
 
 
@@ -248,5 +235,5 @@ def _body(value: object, problems: list[Problem]) -> bytes:
             "the body is made of dicts with str keys, lists, str, bool, int, finite "
             f"float and None: {type(error).__name__}"
         )
-        problems += refused("custom-body", message, "json")
+        problems.append(broken("custom-body", message, "json"))
         return b""

@@ -26,7 +26,6 @@ from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
-from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import mark_entries
 from sitestats._results.stats import Stats
@@ -274,7 +273,7 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
             not match the query.
     """
     wanted = requested(query)
-    validate(wanted, has_key=None)
+    query.validate()
     if responded_at is not None and responded_at.tzinfo is None:
         message = "responded_at is a datetime with a time zone"
         raise QueryError([Problem(message, where="responded_at")])

@@ -26,7 +26,7 @@ from sitestats._common.retryable import TOO_MANY_REQUESTS, is_temporary, may_rep
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery
-from sitestats._query.filters import PAGE_FILTERS, is_contains
+from sitestats._query.rules import PAGE_FILTERS, is_contains
 
 from .flow import Flow, Moment, Note, Now, Send, Sleep, now
 

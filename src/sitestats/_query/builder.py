@@ -8,41 +8,37 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Final, TypeAlias, Unpack, cast, final
+from functools import cached_property
+from typing import Final, Literal, TypeAlias, Unpack, cast, final
 
 import attrs
 
 from sitestats._common.errors import QueryError, warn
-from sitestats._common.fields import TOTALS, FieldName
+from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem
-from sitestats._common.text import shown
+from sitestats._common.text import did_you_mean, shown
 from sitestats._common.wire import HttpRequest
 from sitestats._common.zones import zone_names
 
-from . import dashboards, periods, rules, units, urls, validation
-from . import filters as filter_rules
-from . import values as value_rules
-from .filters import MetadataValue
-from .periods import Day, StoredDay
-from .requested import Requested, read_requested, sorted_params, with_days
-from .rules import Filters, HasHostname, Interval
-from .units import Span, Unit
+from . import periods, rules, urls
+from .periods import Day, PreviousUnit, Relation, Span, Unit, Word
+from .repr import chain
+from .requested import Requested, key_problems, read_requested
+from .rules import (
+    FILTERS,
+    Filters,
+    HasHostname,
+    Interval,
+    MetadataValue,
+    Problems,
+    refusal,
+)
 
-if TYPE_CHECKING:
-    from .previous import PreviousUnit, Relation
-
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")
-_FLAGS: Final = {"true": True, "false": False}
 _PERIOD: Final = frozenset(("start", "end"))
-
-_ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
-    "version": str(rules.LATEST_VERSION),
-    "info": "false",
-}
+_ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
 
 
 @final
@@ -52,8 +48,7 @@ class StatsQuery:
 
     Each step returns a new query. A step for a single value replaces what an
     earlier call set; ``where`` and ``where_metadata`` merge by name. Two
-    queries are equal when they send the same parameters and leave the same
-    ones unchecked (see ``extra_param``).
+    queries are equal when they send the same parameters.
 
     Every step checks its arguments at once and raises a ``QueryError`` with
     all problems of the call; rules that span steps are checked by
@@ -73,19 +68,33 @@ class StatsQuery:
 
     hostname: str
     """The website's host name as it is sent: lower case, punycode."""
-    _page_path: str | None
-    _values: Mapping[str, StoredDay]
-    _unchecked: Mapping[str, tuple[Problem, ...]]
-    """The parameters that were not checked, from ``extra_param``, or from an
-    address, with their problems."""
+    _page: str | None
+    _values: Mapping[str, str]
+    _word: Word | None
+    """The period, where it is named as of a moment and has its days in a zone."""
 
-    def __init__(self, hostname: str | HasHostname) -> None:
-        """Make a query for the website *hostname*, or a ``Website`` (section 4.3).
+    def __init__(self, website: str | HasHostname) -> None:
+        """Make a query for a website, by its host name or a ``Website`` (section 4.3).
+
+        The time zone of a ``Website`` becomes that of the query.
 
         Raises:
             QueryError: It is no host name.
         """
-        _fill(self, _text(rules.website(hostname)), None, _ALWAYS_SENT, {})
+        _fill(
+            self, rules.hostname(website), None, _with_zone(_ALWAYS_SENT, website), None
+        )
+
+    @cached_property
+    def _requested(self) -> Requested:
+        values, unresolved = dict(self._values), tuple[Problem, ...]()
+        if self._word is not None:
+            try:
+                days = self._word.days(values.get("timezone"))
+                values |= zip(("start", "end"), days, strict=True)
+            except QueryError as error:
+                unresolved = error.problems
+        return read_requested(self.hostname, self._page, values, unresolved)
 
     # --- fields and events ---
 
@@ -98,7 +107,7 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors", "pageviews")
         StatsQuery('example.com').fields('pageviews', 'visitors')
         """
-        return self._with({"fields": _text(value_rules.fields(names))})
+        return self._with({"fields": rules.fields(names)})
 
     def events(self, *names: str) -> StatsQuery:
         """Request the counts of the events with these names (section 4.3).
@@ -106,7 +115,7 @@ class StatsQuery:
         Raises:
             QueryError: A name is empty or has a comma or a ``*`` in it.
         """
-        return self._with({"events": _text(value_rules.events(names))})
+        return self._with({"events": rules.events(names)})
 
     def all_events(self) -> StatsQuery:
         """Request the counts of all events, at most 1,000 (sections 4.3, 8)."""
@@ -118,9 +127,8 @@ class StatsQuery:
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
-        ``"today-30d"``. A ``datetime`` with a time zone becomes its day in the
-        query's zone; without one it must be midnight, as a pandas Timestamp of
-        a day is. None leaves it to the service: one month ago, and today.
+        ``"today-30d"``, or a ``datetime``, whose own date counts. None leaves it to the
+        service: one month ago, and today.
 
         Raises:
             QueryError: A day is none of these, or the end is before the start.
@@ -128,17 +136,15 @@ class StatsQuery:
         >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
         StatsQuery('example.com').between('2026-03-01', '2026-03-31')
         """
-        problems: list[Problem] = []
-        days: dict[str, StoredDay | None] = {}
-        for name, value in (("start", start), ("end", end)):
-            stored = None if value is None else periods.day(value, name)
-            if isinstance(stored, list):
-                problems += stored
-            else:
-                days[name] = stored
-        problems = problems or periods.order_problems(days["start"], days["end"])
-        if problems:
-            raise QueryError(problems)
+        problems = Problems()
+        with problems.raised():
+            days = {
+                name: None
+                if value is None
+                else problems.check(periods.day, value, name)
+                for name, value in (("start", start), ("end", end))
+            }
+            problems += periods.order_problems(days["start"], days["end"])
         return self._with(days)
 
     def last(
@@ -172,10 +178,7 @@ class StatsQuery:
         '2024-09-01'
         """
         given = {"days": days, "weeks": weeks, "months": months}
-        period = units.last_units(given, today, now)
-        if isinstance(period, list):
-            raise QueryError(period)
-        return self._with({"start": period[0], "end": period[1]})
+        return self._during(periods.last(given, today, now))
 
     def since(self, day: Day) -> StatsQuery:
         """Set the period: the days from *day* to today (section 4.3).
@@ -183,7 +186,7 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        return self._with({"start": _day(day, "since"), "end": None})
+        return self._with({"start": periods.day(day, "since"), "end": None})
 
     def on(self, day: Day) -> StatsQuery:
         """Set the period: one day (section 4.3).
@@ -191,8 +194,8 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        stored = _day(day, "on")
-        return self._with({"start": stored, "end": stored})
+        text = periods.day(day, "on")
+        return self._with({"start": text, "end": text})
 
     def during(
         self, period: str | int | date | Span, *, now: datetime | None = None
@@ -221,10 +224,7 @@ class StatsQuery:
         >>> query.timezone("Asia/Tokyo").params()["end"]
         '2026-03-31'
         """
-        days = units.named_period(period, now)
-        if isinstance(days, list):
-            raise QueryError(days)
-        return self._with({"start": days[0], "end": days[1]})
+        return self._during(periods.named(period, now))
 
     def previous(self, unit: PreviousUnit) -> StatsQuery:
         """Make the same query for the time before, to compare the two.
@@ -247,36 +247,7 @@ class StatsQuery:
         >>> query.during("2026-03").previous("month")
         StatsQuery('example.com').between('2026-02-01', '2026-02-28')
         """
-        # Imported here, since only a comparison needs it.
-        from .previous import find_previous
-
-        params = self.params()
-        return self.between(
-            *find_previous(unit, params.get("start"), params.get("end"))
-        )
-
-    @property
-    def lists(self) -> tuple[str, ...]:
-        """What is requested that has rows of its own, of which a frame can be made.
-
-        >>> query = StatsQuery("example.com").fields("visitors", "pages").all_events()
-        >>> query.lists
-        ('pages', 'events')
-        """
-        wanted = requested(self)
-        lists = [name for name in wanted.fields if name not in TOTALS]
-        return tuple(lists if wanted.events is None else [*lists, "events"])
-
-    @property
-    def is_relative(self) -> bool:
-        """Whether the period has other days tomorrow: its start or end is a word of
-        the service, or is left to it. A word of ``during`` has the days of its moment.
-
-        >>> query = StatsQuery("example.com")
-        >>> query.last(days=30).is_relative, query.during("2026-03").is_relative
-        (True, False)
-        """
-        return not all(periods.is_date(self._values.get(name)) for name in _PERIOD)
+        return _previous(self, unit, "previous")
 
     def pinned(
         self, zone: str | None = None, now: datetime | None = None
@@ -303,17 +274,19 @@ class StatsQuery:
         StatsQuery('example.com').on('2026-03-31')
         """
         own = requested(self).timezone
-        name = own if zone is None else _text(periods.timezone(zone, "pinned"))
+        name = own if zone is None else periods.timezone(zone, "pinned")
         if own not in {None, name}:
-            raise QueryError(periods.other_zone(name, own))
-        if not self.is_relative and not requested(self).has_moments:
+            message = (
+                f"the query has the time zone {shown(own)}, and not {shown(zone)}: use "
+                ".pinned() without a zone"
+            )
+            raise refusal("period-zone", message, "pinned")
+        if self._word is None and not requested(self).is_relative:
             return self
         if name is None:
-            raise QueryError(periods.no_zone())
-        days, problems = with_days({**self._values, "timezone": name})
-        if problems:
-            raise QueryError(problems)
-        params = sorted_params(days)
+            message = "words are days in a time zone: use .pinned(website.timezone)"
+            raise refusal("period-zone", message, "pinned")
+        params = self._with({"timezone": name}).params()
         start, end = params.get("start"), params.get("end")
         return self.between(*periods.pinned(start, end, name, now))
 
@@ -355,7 +328,11 @@ class StatsQuery:
         wholes = (self,) if websites is None else _of_each(self, websites)
         if unit is None and websites is not None:
             return wholes
-        return tuple(part for whole in wholes for part in _split(whole, unit))
+        return tuple(
+            whole._with({"start": start, "end": end})
+            for whole in wholes
+            for start, end in _split(whole, unit)
+        )
 
     def timezone(self, name: str) -> StatsQuery:
         """Set the time zone of days, instead of the website's (section 4.3).
@@ -366,7 +343,7 @@ class StatsQuery:
         >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
         StatsQuery('example.com').timezone('Europe/Amsterdam')
         """
-        return self._with({"timezone": _text(periods.timezone(name))})
+        return self._with({"timezone": periods.timezone(name)})
 
     def interval(self, name: Interval) -> StatsQuery:
         """Set the width of the histogram's buckets (section 4.3).
@@ -374,7 +351,7 @@ class StatsQuery:
         Raises:
             QueryError: It is none of hour, day, week, month and year.
         """
-        return self._with({"interval": _text(value_rules.interval(name))})
+        return self._with({"interval": rules.interval(name)})
 
     # --- filters ---
 
@@ -403,9 +380,15 @@ class StatsQuery:
         >>> query.params()["pages"]
         '/blog*,/docs*'
         """
-        query = _with_filters(self, cast("Mapping[str, object]", filters))
-        _warn_of_unlikely(query, self)
-        return query
+        problems, changes = Problems(), dict[str, str | None]()
+        with problems.raised():
+            for name, value in cast("Mapping[str, object]", filters).items():
+                is_given = value is not None or name not in FILTERS
+                check = problems.check
+                changes[name] = (
+                    check(rules.filter_value, name, value) if is_given else None
+                )
+        return self._filtered(changes)
 
     def where_metadata(
         self,
@@ -426,9 +409,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
-        query = _with_metadata(self, mapping, more)
-        _warn_of_unlikely(query, self)
-        return query
+        problems, pairs = Problems(), (*rules.metadata_items(mapping), *more.items())
+        with problems.raised():
+            checked = [problems.check(rules.metadata, *pair) for pair in pairs]
+        return self._filtered(dict(filter(None, checked)))
 
     # --- the rest ---
 
@@ -441,7 +425,7 @@ class StatsQuery:
         Raises:
             QueryError: It is no int from 1 to 1000.
         """
-        return self._with({"limit": _text(value_rules.limit(entries))})
+        return self._with({"limit": rules.limit(entries)})
 
     def path(self, page: str) -> StatsQuery:
         """Request one page by its address (section 4.3).
@@ -457,10 +441,12 @@ class StatsQuery:
         >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
         """
-        return _changed(self, page=_text(value_rules.path(page)))
+        return _changed(self, page=rules.path(page))
 
-    def website(self, hostname: str | HasHostname) -> StatsQuery:
+    def website(self, website: str | HasHostname) -> StatsQuery:
         """Request the same of another website, by its host name or a ``Website``.
+
+        The time zone of a ``Website`` becomes that of the query, where this has none.
 
         Raises:
             QueryError: It is no host name.
@@ -468,7 +454,8 @@ class StatsQuery:
         >>> StatsQuery("example.com").last(days=30).website("example.org")
         StatsQuery('example.org').last(days=30)
         """
-        return _changed(self, hostname=_text(rules.website(hostname)))
+        values = _with_zone(self._values, website)
+        return _changed(self, hostname=rules.hostname(website), values=values)
 
     def version(self, number: int) -> StatsQuery:
         """Request the format of an older version, 1 to 6 (section 9).
@@ -476,7 +463,7 @@ class StatsQuery:
         Raises:
             QueryError: It is no int from 1 to 6.
         """
-        return self._with({"version": _text(value_rules.version(number))})
+        return self._with({"version": rules.version(number)})
 
     def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
         """Request more information about the fields (section 4.3).
@@ -484,7 +471,7 @@ class StatsQuery:
         Raises:
             QueryError: It is neither True nor False.
         """
-        return self._with({"info": _text(value_rules.info(wanted))})
+        return self._with({"info": rules.info(wanted)})
 
     def extra_param(
         self,
@@ -494,7 +481,8 @@ class StatsQuery:
         """Send a parameter without checking its value.
 
         For what the service may add, or takes without documenting it. The
-        value replaces what a step set for that parameter; None removes it.
+        value replaces what a step set for that parameter; None removes it. The rules
+        that span steps count it too.
 
         Raises:
             QueryError: The name is empty or ``callback``, or the value can't
@@ -503,11 +491,8 @@ class StatsQuery:
         >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
         {'version': '6', 'start': '2026-W10', 'info': 'false'}
         """
-        key = _text(value_rules.extra_name(name))
-        if value is None:
-            return self._with({key: None})
-        query = self._with({key: _text(value_rules.extra_value(key, value))})
-        return _changed(query, unchecked={**query._unchecked, key: ()})
+        key, where = rules.extra_name(name), f"extra_param({shown(name)}, …)"
+        return self._with({key: None if value is None else rules.scalar(value, where)})
 
     # --- checking and sending ---
 
@@ -522,7 +507,12 @@ class StatsQuery:
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        return tuple(validation.problems_of(requested(self), has_key=has_key))
+        wanted = requested(self)
+        return (
+            wanted.problems
+            if has_key is not False
+            else (*wanted.problems, *key_problems(wanted))
+        )
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -530,7 +520,8 @@ class StatsQuery:
         Raises:
             QueryError: Rules are broken; it holds every problem.
         """
-        validation.validate(requested(self), has_key=has_key)
+        if problems := self.problems(has_key):
+            raise QueryError(problems)
 
     def params(self) -> dict[str, str]:
         """Return the parameters that are sent, without host name and path.
@@ -539,22 +530,22 @@ class StatsQuery:
         key.
 
         Raises:
-            QueryError: A moment has no time zone to be a day in.
+            QueryError: The period is a word, and there is no time zone.
 
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        sent = requested(self)
-        if sent.problems:
-            raise QueryError(sent.problems)
-        return dict(sent.params)
+        wanted = requested(self)
+        if wanted.unresolved:
+            raise QueryError(wanted.unresolved)
+        return dict(wanted.params)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the full address of the query's data (section 4.3).
 
         Raises:
-            QueryError: *base_url* is no base address, or a moment has no time
-                zone to be a day in.
+            QueryError: *base_url* is no base address; or the period is a word, and
+                there is no time zone.
 
         >>> StatsQuery("example.com").url("https://stats.example.org")
         'https://stats.example.org/example.com.json?version=6&info=false'
@@ -572,18 +563,10 @@ class StatsQuery:
         An address that ends in ``.json`` is one of data. ``version`` is 6 and
         ``info`` is false unless the address has another value. The service
         itself takes version 1 where there is none (section 9): for its older
-        format add ``.version(1)``. A ``callback`` is left out, with a warning;
-        it is an argument of ``get_jsonp``. Undocumented
-        parameters are sent as by ``extra_param``. So are those whose value a
-        step would refuse, since the address of every query can be read back;
-        but ``problems`` lists what is wrong with them until a step or
-        ``extra_param`` replaces them.
+        format add ``.version(1)``. What the document does not have is sent as by
+        ``extra_param``.
 
-        Any other address is a dashboard's. Two of a dashboard's own parameters
-        are read: ``search=paths:…`` as a contains search, where the text is long
-        enough for one, and ``period`` with ``count`` as the last days up to
-        today, with a warning. A ``SiteStatsWarning`` names every other one,
-        because the numbers are probably not filtered by it.
+        Any other address is a dashboard's, and has documented parameters alone.
 
         Args:
             address: With ``https://`` or ``http://``.
@@ -591,160 +574,104 @@ class StatsQuery:
                 same host with ``dashboard.`` in front belongs to it.
 
         Raises:
-            QueryError: It is no such address, the host name or the path breaks
-                a rule, or a parameter can't be sent.
+            QueryError: It is no such address, or a part of it breaks a rule; it holds
+                every problem.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        query, problems = _read_address(address, base_url)
-        for problem in problems:
-            warn(str(problem))
-        _warn_of_unlikely(query, None)
-        return query
+        found = urls.read_address(address, base_url)
+        query = StatsQuery(found.hostname)._filtered(found.params)
+        return query if found.page is None else _changed(query, page=found.page)
 
     # --- a value ---
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StatsQuery):
             return NotImplemented
-        # What was not checked may be sent where a step would refuse the query.
-        return self._key() == other._key() and self._unchecked == other._unchecked
+        return self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._key)
 
     def __repr__(self) -> str:
-        from .repr import chain
+        return chain(self.hostname, self._page, self._values, self._word)
 
-        return chain(self.hostname, self._page_path, self._values, self._unchecked)
-
+    @property
     def _key(self) -> tuple[object, ...]:
-        sent, _ = with_days(self._values)
-        return self.hostname, self._page_path, frozenset(sent.items())
+        wanted = requested(self)
+        word = self._word if wanted.unresolved else None
+        return self.hostname, self._page, frozenset(wanted.params.items()), word
 
-    def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
-        values = dict(self._values)
+    def _with(self, changes: Mapping[str, str | None]) -> StatsQuery:
+        values = {**self._values, **changes}
+        kept = {name: value for name, value in values.items() if value is not None}
+        for name, value in _ALWAYS_SENT.items():
+            kept.setdefault(name, value)
+        word = self._word if _PERIOD.isdisjoint(changes) else None
+        return _changed(self, values=kept, word=word)
+
+    def _during(self, period: tuple[str, str] | Word) -> StatsQuery:
+        if isinstance(period, Word):
+            return _changed(self._with(dict.fromkeys(_PERIOD)), word=period)
+        return self._with({"start": period[0], "end": period[1]})
+
+    def _filtered(self, changes: Mapping[str, str | None]) -> StatsQuery:
+        """With *changes*, and a warning of each new one that is probably a mistake."""
         for name, value in changes.items():
-            if value is not None:
-                values[name] = value
-            elif name in _ALWAYS_SENT:
-                values[name] = _ALWAYS_SENT[name]
-            else:
-                values.pop(name, None)
-        unchecked = self._unchecked
-        if unchecked:
-            unchecked = {
-                name: problems
-                for name, problems in unchecked.items()
-                if name not in changes
-            }
-            if not _PERIOD.isdisjoint(changes):
-                unchecked = _without_order(unchecked)
-        return _changed(self, values=values, unchecked=unchecked)
-
-
-def _without_order(
-    unchecked: Mapping[str, tuple[Problem, ...]],
-) -> dict[str, tuple[Problem, ...]]:
-    """Without the problem of a whole period, one end of which has changed."""
-    return {
-        name: tuple(found for found in problems if found.rule != "period-order")
-        for name, problems in unchecked.items()
-    }
+            if value is not None and value != self._values.get(name):
+                for problem in rules.unlikely(name, value):
+                    warn(str(problem))
+        return self._with(changes)
 
 
 def _fill(
     query: StatsQuery,
     hostname: str,
     page: str | None,
-    values: Mapping[str, StoredDay],
-    unchecked: Mapping[str, tuple[Problem, ...]],
+    values: Mapping[str, str],
+    word: Word | None,
 ) -> None:
     # A frozen class refuses assignment, also from its own constructor.
     put = object.__setattr__
     put(query, "hostname", hostname)
-    put(query, "_page_path", page)
+    put(query, "_page", page)
     put(query, "_values", values)
-    put(query, "_unchecked", unchecked)
+    put(query, "_word", word)
 
 
 def _changed(
     query: StatsQuery,
-    hostname: str = "",
-    page: str = "",
-    values: Mapping[str, StoredDay] | None = None,
-    unchecked: Mapping[str, tuple[Problem, ...]] | None = None,
+    hostname: str | None = None,
+    page: str | None = None,
+    values: Mapping[str, str] | None = None,
+    word: Word | Literal["same"] | None = "same",
 ) -> StatsQuery:
     """A copy of *query* with these parts, which are not checked again."""
     changed = object.__new__(StatsQuery)
     _fill(
         changed,
         hostname or query.hostname,
-        page or query._page_path,
+        page or query._page,
         query._values if values is None else values,
-        query._unchecked if unchecked is None else unchecked,
+        query._word if word == "same" else word,
     )
     return changed
 
 
-def _text(result: rules.TextOrProblems) -> str:
-    if isinstance(result, str):
-        return result
-    raise QueryError(result)
-
-
-def _day(value: object, where: str) -> StoredDay:
-    stored = periods.day(value, where)
-    if isinstance(stored, list):
-        raise QueryError(stored)
-    return stored
-
-
-def _with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:
-    """*query* with these filters, without a warning."""
-    problems: list[Problem] = []
-    merged: dict[str, str | None] = {}
-    for name, value in filters.items():
-        if value is None and name in rules.FILTERS:
-            merged[name] = None
-            continue
-        text = filter_rules.filter_value(name, value)
-        if isinstance(text, str):
-            merged[name] = text
-        else:
-            problems += text
-    if problems:
-        raise QueryError(problems)
-    return query._with(merged)
-
-
-def _with_metadata(
-    query: StatsQuery, mapping: object, more: Mapping[str, object]
-) -> StatsQuery:
-    """*query* with these metadata filters, without a warning."""
-    texts = filter_rules.metadata_texts(mapping, more)
-    if isinstance(texts, list):
-        raise QueryError(texts)
-    return query._with(texts)
-
-
-def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
-    """Warn of unlikely values in *query* that *before* did not have."""
-    old: Mapping[str, object] = {} if before is None else before._values
-    for name, text in query._values.items():
-        # An unchecked parameter has its problems already.
-        if old.get(name) != text and name not in query._unchecked:
-            for problem in filter_rules.unlikely(name, str(text)):
-                warn(str(problem))
+def _with_zone(values: Mapping[str, str], website: object) -> Mapping[str, str]:
+    """*values* with the website's time zone, where they have none."""
+    zone = getattr(website, "timezone", None)
+    # A name that this machine does not know is left to the service.
+    if "timezone" in values or not isinstance(zone, str) or zone not in zone_names():
+        return values
+    return {**values, "timezone": zone}
 
 
 def requested(query: StatsQuery) -> Requested:
     """The parameters of *query* as they are sent, and their meaning."""
-    return read_requested(
-        query.hostname, query._page_path, query._values, query._unchecked
-    )
+    return query._requested
 
 
 def validated(query: StatsQuery, *, has_key: bool) -> Requested:
@@ -755,20 +682,17 @@ def validated(query: StatsQuery, *, has_key: bool) -> Requested:
         QueryError: Rules are broken; it holds every problem.
     """
     _check_query(query)
-    found = requested(query)
-    validation.validate(found, has_key=has_key)
-    return found
+    query.validate(has_key=has_key)
+    return query._requested
 
 
 def _check_query(given: object) -> None:
-    if isinstance(given, StatsQuery):
-        return
-    website = rules.website(given)
-    name = website if isinstance(website, str) else "example.com"
-    raise TypeError(
-        f"a query is a StatsQuery, not {shown(given)}: make one by "
-        f"StatsQuery({name!r}).fields(…)"
-    )
+    if not isinstance(given, StatsQuery):
+        name = given if isinstance(given, str) else "example.com"
+        raise TypeError(
+            f"a query is a StatsQuery, not {shown(given)}: make one by "
+            f"StatsQuery({shown(name)}).fields(…)"
+        )
 
 
 Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
@@ -783,149 +707,48 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
         QueryError: There is no such period.
     """
     _check_query(query)
-    given: object = other
-    if isinstance(given, StatsQuery):
-        return given
+    if isinstance(other, StatsQuery):
+        return other
     if isinstance(other, tuple) and len(other) == 2:  # noqa: PLR2004 - a pair
         return query.between(*other)
-    from .previous import RELATIONS, no_relation
-
-    if isinstance(given, str) and given in RELATIONS:
-        return query.previous(RELATIONS[given])
+    if isinstance(other, str) and other in periods.RELATIONS:
+        return _previous(query, periods.RELATIONS[other], "against")
     try:
-        return query.during(cast("str", given))
+        return query.during(cast("str", other))
     except QueryError as error:
-        raise QueryError(no_relation(given, error.problems)) from None
+        if any(problem.rule != "period-unit" for problem in error.problems):
+            raise
+    names = ", ".join(map(repr, periods.RELATIONS))
+    hint = did_you_mean(other, periods.RELATIONS) if isinstance(other, str) else ""
+    message = (
+        f"against is {names}, a period such as '2026-03', a pair of days, or a query, "
+        f"not {shown(other)}{hint}"
+    )
+    raise refusal("period-unit", message, "against")
+
+
+def _previous(query: StatsQuery, unit: str, where: str) -> StatsQuery:
+    params = query.params()
+    days = periods.previous(unit, params.get("start"), params.get("end"), where)
+    return query.between(*days)
 
 
 def _of_each(query: StatsQuery, websites: object) -> tuple[StatsQuery, ...]:
     """*query* for each of the *websites*, in its time zone."""
-    found = list[StatsQuery]()
-    problems = list[Problem]()
-    own = "timezone" in query._values
-    for website in rules.websites(websites):
-        hostname = rules.website(website)
-        if isinstance(hostname, list):
-            problems += hostname
-            continue
-        zone = None if own else getattr(website, "timezone", None)
-        # A name that this machine does not know is left to the service.
-        known = zone in zone_names() if isinstance(zone, str) else False
-        of_zone = query._with({"timezone": str(zone)}) if known else query
-        found.append(_changed(of_zone, hostname=hostname))
-    if problems:
-        raise QueryError(problems)
-    return tuple(found)
+    if not isinstance(websites, Iterable) or isinstance(
+        websites, (str, bytes, Mapping)
+    ):
+        message = (
+            "websites is a list of host names or websites, such as "
+            f"client.websites.list(), not {shown(websites)}: use .website(…) for one"
+        )
+        raise refusal("hostname", message, "each")
+    problems = Problems()
+    with problems.raised():
+        found = [problems.check(query.website, website) for website in websites]
+    return tuple(filter(None, found))
 
 
-def _split(query: StatsQuery, unit: object) -> Iterator[StatsQuery]:
+def _split(query: StatsQuery, unit: object) -> Iterator[tuple[str, str]]:
     params = query.params()
-    days = units.split(params.get("start"), params.get("end"), unit)
-    return (query._with({"start": start, "end": end}) for start, end in days)
-
-
-# --- addresses --------------------------------------------------------------------
-
-
-def _read_address(
-    address: object, base_url: str | BaseAddress | None
-) -> tuple[StatsQuery, list[Problem]]:
-    """Make a query of *address*, each parameter by its own step.
-
-    The problems are those to warn of.
-    """
-    split = urls.split_address(address, base_url)
-    page, params = split.page, dict(split.pairs)
-    warned = urls.view_problems(split)
-    if params.pop("callback", None) is not None:
-        warned += urls.callback_problems()
-    if not split.is_data:
-        params, unclear = dashboards.documented_parameters(params, page)
-        warned += unclear
-    # Problems that make the address unreadable, and problems of its values.
-    problems, found = urls.repeated_parameters(split.pairs), list[Problem]()
-    # Until its host name is checked, so that all problems are reported.
-    query = StatsQuery("example.com")
-    try:
-        query = StatsQuery(split.hostname)
-    except QueryError as error:
-        problems += error.problems
-    if page is not None:
-        try:
-            query = query.path(page)
-        except QueryError as error:
-            problems += error.problems
-    # The two ends of a period have one step.
-    period = {name: text for name, text in params.items() if name in _PERIOD}
-    groups = [{name: params[name]} for name in params if name not in _PERIOD]
-    for group in (period, *groups):
-        try:
-            query = _with_params(query, group)
-        except QueryError as error:
-            found += error.problems
-            try:
-                query = _with_unchecked(query, group, error.problems)
-            except QueryError as worse:
-                problems += worse.problems
-    if problems:
-        raise QueryError(dict.fromkeys([*problems, *found]))
-    return query, warned
-
-
-def _with_unchecked(
-    query: StatsQuery, params: Mapping[str, str], problems: tuple[Problem, ...]
-) -> StatsQuery:
-    for name, text in params.items():
-        query = query.extra_param(name, text)
-    unchecked = dict(query._unchecked)
-    for name in params:
-        # A problem of a whole period stands once, with its first parameter.
-        other = _PERIOD - {name}
-        unchecked[name] = tuple(
-            found
-            for found in problems
-            if name not in _PERIOD or found.where not in other
-        )
-        problems = tuple(found for found in problems if found not in unchecked[name])
-    return _changed(query, unchecked=unchecked)
-
-
-def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
-    """*query* with these parameters set by their own step, which checks them."""
-    if params.keys() <= _PERIOD:
-        return query.between(**params)
-    ((name, text),) = params.items()
-    if name in _STEPS:
-        return _STEPS[name](query, text)
-    if name in rules.FILTERS:
-        return _with_filters(query, {name: text})
-    if name.startswith(filter_rules.METADATA):
-        return _with_metadata(
-            query, {name.removeprefix(filter_rules.METADATA): text}, {}
-        )
-    return query.extra_param(name, text)
-
-
-def _number(text: str) -> int:
-    # The step refuses what is no number.
-    return int(text) if _NUMBER.fullmatch(text) else cast("int", text)
-
-
-def _flag(text: str) -> bool:
-    return _FLAGS[text] if text in _FLAGS else cast("bool", text)
-
-
-_STEPS: Final[Mapping[str, Callable[[StatsQuery, str], StatsQuery]]] = {
-    "version": lambda query, text: query.version(_number(text)),
-    "limit": lambda query, text: query.limit(_number(text)),
-    "timezone": lambda query, text: query.timezone(text),
-    "info": lambda query, text: query.info(_flag(text)),
-    "interval": lambda query, text: query.interval(cast("Interval", text)),
-    "fields": lambda query, text: query.fields(
-        *cast("list[FieldName]", text.split(","))
-    ),
-    "events": lambda query, text: (
-        query.all_events() if text == "*" else query.events(*text.split(","))
-    ),
-    "pages": lambda query, text: _with_filters(query, {"pages": text.split(",")}),
-}
+    return periods.split(params.get("start"), params.get("end"), unit)

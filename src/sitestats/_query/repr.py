@@ -4,104 +4,82 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
-from typing import Final
-from urllib.parse import urlencode
 
-from .filters import METADATA
-from .periods import EndOfWord, StoredDay, days_back, last_days
-from .requested import Unchecked, Values
-from .rules import FILTERS, LATEST_VERSION
+from sitestats._common.errors import QueryError
 
-_SOMEWHERE: Final = "https://stats.example"
-"""A base address for an address that is read again: a query is bound to none."""
+from .periods import MOST_DAYS, Word, days_back, last
+from .requested import is_documented
+from .rules import FILTERS, LATEST_VERSION, METADATA
+from .urls import checked_param
 
 
-def chain(hostname: str, page: str | None, values: Values, unchecked: Unchecked) -> str:
-    """The call of the constructor and of each step, as Python would read it.
-
-    Only an address gives parameters with problems: these are in one.
-    """
-    checked = {name: text for name, text in values.items() if name not in unchecked}
-    texts = {name: str(text) for name, text in checked.items()}
-    steps = [f"StatsQuery({hostname!r})"]
-    wrong = {name: str(values[name]) for name in sorted(unchecked) if unchecked[name]}
-    if wrong:
-        address = f"{_SOMEWHERE}/{hostname}.json?{urlencode(wrong)}"
-        steps = [f"StatsQuery.from_url({address!r})"]
-    if page is not None:
-        steps.append(f"path({page!r})")
-    if "fields" in texts:
-        steps.append(f"fields({_several(texts['fields'])})")
-    if "events" in texts:
-        everything = texts["events"] == "*"
-        names = _several(texts["events"])
-        steps.append("all_events()" if everything else f"events({names})")
-    steps += _period(checked.get("start"), checked.get("end"))
-    if "timezone" in texts:
-        steps.append(f"timezone({texts['timezone']!r})")
-    steps += _filters(texts)
-    steps += _metadata(texts)
-    if "interval" in texts:
-        steps.append(f"interval({texts['interval']!r})")
-    if "limit" in texts:
-        steps.append(f"limit({texts['limit']})")
-    if texts.get("version", str(LATEST_VERSION)) != str(LATEST_VERSION):
-        steps.append(f"version({texts['version']})")
-    if texts.get("info") == "true":
-        steps.append("info(True)")
-    steps += [
-        f"extra_param({name!r}, {values[name]!r})"
-        for name in sorted(unchecked)
-        if name not in wrong
+def chain(
+    hostname: str, page: str | None, values: Mapping[str, str], word: Word | None
+) -> str:
+    """The call of the constructor and of each step, as Python would read it."""
+    texts = {name: text for name, text in values.items() if _is_of_step(name, text)}
+    extra = sorted(values.keys() - texts.keys())
+    filters = {name: texts[name] for name in FILTERS if name in texts}
+    events = texts.get("events")
+    steps: list[str | bool | None] = [
+        f"StatsQuery({hostname!r})",
+        page and f"path({page!r})",
+        "fields" in texts and f"fields({_several(texts['fields'])})",
+        events and ("all_events()" if events == "*" else f"events({_several(events)})"),
+        word.step if word else _period(texts.get("start"), texts.get("end")),
+        "timezone" in texts and f"timezone({texts['timezone']!r})",
+        f"where({', '.join(map(_filter, filters.items()))})" if filters else None,
+        _metadata(texts),
+        "interval" in texts and f"interval({texts['interval']!r})",
+        "limit" in texts and f"limit({texts['limit']})",
+        "version" in texts
+        and texts["version"] != str(LATEST_VERSION)
+        and f"version({texts['version']})",
+        texts.get("info") == "true" and "info(True)",
+        *(f"extra_param({name!r}, {values[name]!r})" for name in extra),
     ]
-    return ".".join(steps)
+    return ".".join(step for step in steps if isinstance(step, str) and step)
+
+
+def _is_of_step(name: str, text: str) -> bool:
+    """Whether a step can have set the parameter, and not ``extra_param`` alone."""
+    try:
+        return is_documented(name) and checked_param(name, text) == text
+    except QueryError:
+        return False
 
 
 def _several(texts: str) -> str:
     return ", ".join(map(repr, texts.split(",")))
 
 
-def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
-    either = end if start is None else start
-    if either is None:
-        return []
-    if isinstance(either, EndOfWord):
-        step = f"during({either.word!r}"
-        if either.count > 1:
-            step = f"last({either.word.removeprefix('last-')}s={either.count}"
-        return [f"{step}, now={either.now!r})"]
+def _period(start: str | None, end: str | None) -> str:
+    if start is None and end is None:
+        return ""
     if start == end or end is None:
-        return [f"{'on' if end else 'since'}({start!r})"]
-    back = days_back(start) if isinstance(start, str) else None
+        return f"{'on' if end else 'since'}({start!r})"
+    back, today = days_back(start or "") or 0, end == "today"
     # The same days may have another text, and the longest period has no step.
-    if back is not None and (start, end) == last_days(back, today=False):
-        return [f"last(days={back})"]
-    if back is not None and (start, end) == last_days(back + 1, today=True):
-        return [f"last(days={back + 1}, today=True)"]
-    return [f"between({start!r}, {end!r})"]
+    count = back + today
+    if 0 < count <= MOST_DAYS and last({"days": count}, today, None) == (start, end):
+        return f"last(days={count}{', today=True' if today else ''})"
+    return f"between({start!r}, {end!r})"
 
 
-def _filters(texts: Mapping[str, str]) -> list[str]:
-    given = [
-        f"{name}={_pages(texts[name]) if name == 'pages' else repr(texts[name])}"
-        for name in FILTERS
-        if name in texts
-    ]
-    return [f"where({', '.join(given)})"] if given else []
+def _filter(pair: tuple[str, str]) -> str:
+    name, text = pair
+    several = name == "pages" and "," in text
+    return f"{name}={text.split(',') if several else text!r}"
 
 
-def _pages(text: str) -> str:
-    return repr(text.split(",")) if "," in text else repr(text)
-
-
-def _metadata(texts: Mapping[str, str]) -> list[str]:
+def _metadata(texts: Mapping[str, str]) -> str:
     given = {
         name.removeprefix(METADATA): text
         for name, text in sorted(texts.items())
         if name.startswith(METADATA)
     }
     if not given:
-        return []
+        return ""
     if all(key.isidentifier() and not keyword.iskeyword(key) for key in given):
-        return [f"where_metadata({', '.join(f'{k}={v!r}' for k, v in given.items())})"]
-    return [f"where_metadata({given!r})"]
+        return f"where_metadata({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+    return f"where_metadata({given!r})"

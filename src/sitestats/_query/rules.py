@@ -1,143 +1,67 @@
-"""The table of rules: everything that is checked before a request is sent.
+"""The rules of single values: what each step of a query checks.
 
-``RULES`` has a row for each rule: its name, the section of the service's document,
-and a sentence. A problem bears the name of its row. To find the code that enforces
-a rule, search for the name: ``contains-one-pattern``, which refuses a second
-pattern, is checked in ``filters`` (within one value) and in ``validation`` (between
-several). ``values`` has the checks of single values, ``periods`` those of days,
-``hostnames`` those of host names.
+A rule is a function: it takes what the user gave, and returns the text that is sent or
+raises a ``QueryError`` that cites the rule by its name. Rules of days are in
+``periods``, those that span steps in ``requested``. ``RULES`` has the names of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from typing import Final, Literal, Protocol, TypeAlias, TypedDict, cast, get_args
-
-import attrs
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from math import isfinite
+from numbers import Integral, Real
+from typing import (
+    Final,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+)
 
 from sitestats._common.errors import QueryError
+from sitestats._common.fields import FIELDS
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
-from sitestats._common.text import shown
+from sitestats._common.text import did_you_mean, shown
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
-@attrs.frozen
-class Rule:
-    """One rule: a row of the table."""
-
-    name: str
-    section: str
-    """Where the service's document states it, such as ``"4.3"``."""
-    text: str
-    """The rule in one sentence."""
-
-
-_ROWS: Final = {
-    "hostname": "4.3: A query is for one website, by its host name alone.",
-    "text": "4.3: Names and values are UTF-8 text: no half of a surrogate pair.",
-    # The path of a page-specific address.
-    "path-slash": "4.3: The path of a page-specific address starts with a slash.",
-    "path-root": "4.3: The root page has no address of its own: use the filter page.",
-    "path-dots": "4.3: No part of a path is '.' or '..'.",
-    "path-control": "4.3: A path has no control characters.",
-    # Single values.
-    "version-range": "9: The version is a whole number from 1 to 6.",
-    "limit-range": "8: The limit is a whole number from 1 to 1000.",
-    "timezone-name": "4.3: A time zone is a name of the tz database in its exact case.",
-    "interval-name": "4.3: The interval is hour, day, week, month or year.",
-    "interval-version": "9: The interval hour exists from version 6 on.",
-    "info-flag": "4.3: info is true or false.",
-    # Fields and events.
-    "field-name": "4.3: A field is one of the fifteen names.",
-    "fields-or-events": "4.3: From version 3 on, a query has fields, events or both.",
-    "event-name": "4.3: An event's name is not empty and has no comma and no '*'.",
-    "events-all": "4.3: Either events are named or all are requested.",
-    # The period.
-    "period-day": "4.3: A day is a date YYYY-MM-DD, today, yesterday or today-30d.",
-    "period-date": "4.3: A date is one of the calendar.",
-    "period-naive": "4.3: A time of day needs a time zone.",
-    "period-zone": "4.3: A moment needs the query's time zone to be a day.",
-    "period-order": "4.3: The end, which is included, is not before the start.",
-    "period-days": "4.3: A period of whole days has at least one.",
-    "period-unit": "4.3: A unit is a whole day, week, month, quarter or year.",
-    "period-words": "4.3: Weeks, months and years of a period need its dates.",
-    # Filters.
-    "filter-name": "4.3: A filter is one of the twelve names.",
-    "filter-text": "4.3: A filter's value is text.",
-    "filter-empty": "4.3: A filter has a value that is not empty.",
-    "filter-star": "4.3: A '*' stands at the end of a value (Wildcards, 1).",
-    "pages-comma": "4.3: A comma separates pages, so none has one inside.",
-    "device-type": (
-        "4.3: It is mobile, tablet, desktop or tv, or the beginning of one with a '*'."
-    ),
-    "path-or-page": "4.3: A query with a path has no filter page or pages.",
-    "page-slash": "4.3: A page is given by its path, which starts with a slash.",
-    "country-code": "4.3: A country is given by its code.",
-    "referrer-normalized": "4.3: A referrer is a normalised name, not an address.",
-    # Contains searches: a pattern that starts and ends with '*'.
-    "contains-filter": "4.3: Only page filters take a contains search (Wildcards, 2).",
-    "contains-key": "5: A contains search needs an API key, for public websites too.",
-    "contains-one-pattern": "4.3: A contains search has exactly one pattern.",
-    "contains-star": "4.3: A contains search has a '*' at both ends and none inside.",
-    "contains-length": (
-        "8: A contains search has at least 12 characters other than '/' between its "
-        "'*'."
-    ),
-    "contains-fields": (
-        "4.3: A contains search has no other fields than pageviews, visitors, "
-        "histogram."
-    ),
-    "contains-events": "4.3: A contains search gives no events.",
-    # Metadata filters.
-    "metadata-key": "4.3: A key has letters, digits and underscores (Metadata, 1).",
-    "metadata-value": (
-        "4.3: A value is text, a number, a flag or a moment in UTC (Metadata, 3 to 5)."
-    ),
-    "metadata-version": "9: Metadata filters exist from version 6 on.",
-    "metadata-suffix": "4.3: A key has no storage type at its end (Metadata, 1).",
-    "metadata-star": "4.3: A '*' is a plain character in a value (Metadata, 7).",
-    # Parameters that have no step.
-    "extra-name": "4.3: A parameter has a name that is not empty.",
-    "extra-value": "4.3: A parameter's value is text, a number or a flag.",
-    "callback-step": "4.3: A callback is for one call, not part of a query.",
-    "callback-name": "4.3: A callback is one or more identifiers and dots.",
-    # Adding a website.
-    "website-hostname": "4.2: A website is added by its host name alone.",
-    "website-timezone": (
-        "4.2: A time zone is a valid name: the service would silently use UTC for "
-        "others."
-    ),
-    "website-public": "4.2: A website is public (true) or private (false).",
-    "website-label": "4.2: A label is text.",
-    # Addresses.
-    "address": (
-        "4.3: An address is the base address, a host name, a page's path, .json for "
-        "data."
-    ),
-    "address-once": "4.3: A parameter is given once.",
-    "address-parameter": "4.3: The parameters of an address are those of the document.",
-    "address-page": "4.3: The path of an address is a page's, no view of a dashboard.",
-    "address-length": "8: An address has at most 64,000 characters (our own limit).",
-    # Custom endpoints.
-    "custom-method": "1: A custom endpoint is called by an HTTP method.",
-    "custom-path": "1: A custom endpoint is a path below the base address.",
-    "custom-params": "1: Parameters are names with text, numbers or flags.",
-    "custom-body": "1: A body is a value that JSON can hold.",
+_RULES_OF: Final = {
+    "1": "custom-method custom-path custom-params custom-body",
+    "4.2": "website-hostname website-timezone website-public website-label",
+    "4.3": """
+        hostname text path-slash path-root path-dots path-control
+        timezone-name interval-name info-flag field-name fields-or-events
+        event-name events-all
+        period-day period-date period-naive period-zone period-order period-days
+        period-unit period-words
+        filter-name filter-text filter-empty filter-star pages-comma device-type
+        path-or-page page-slash country-code referrer-normalized
+        contains-filter contains-one-pattern contains-star contains-fields
+        contains-events
+        metadata-key metadata-value metadata-suffix metadata-star
+        extra-name extra-value callback-step callback-name
+        address address-once address-parameter address-page
+        """,
+    "5": "contains-key",
+    "8": "limit-range contains-length address-length",
+    "9": "version-range interval-version metadata-version",
 }
-"""Each rule by its name: the section of the document, and a sentence."""
-RULES: Final[Mapping[str, Rule]] = {
-    name: Rule(name, section, text)
-    for name, row in _ROWS.items()
-    for section, _, text in [row.partition(": ")]
+RULES: Final = {
+    rule: section for section, rules in _RULES_OF.items() for rule in rules.split()
 }
-
-TextOrProblems: TypeAlias = str | list[Problem]
-"""The text that is sent, or every problem of the value (never an empty list)."""
+"""The section of the service's document that states a rule, by the rule's name."""
 
 Interval: TypeAlias = Literal["hour", "day", "week", "month", "year"]
 """The width of the histogram's buckets (section 4.3)."""
-
 INTERVALS: Final[tuple[Interval, ...]] = get_args(Interval)
 
 
@@ -167,51 +91,6 @@ class Filters(TypedDict, total=False):
     """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
 
 
-FILTERS: Final = tuple(Filters.__annotations__)
-DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
-LATEST_VERSION: Final = 6
-LATEST_SHAPE: Final = 5
-"""From this version on, responses have the shape that the document shows."""
-HIGHEST_LIMIT: Final = 1000
-LONGEST_ADDRESS: Final = 64_000
-"""The most characters of an address, without the base address, as it is sent.
-
-The document has no such limit, and neither have the client's own connections. But
-httpx, which carries a transport of the user's own, refuses an address of more than
-65,536, and so do servers: most of them after 8,000 already, with a status 414 or 431.
-This limit leaves room for the base address, so that a query is refused in the same
-way over every transport."""
-DEFAULT_LIMIT: Final = 50
-
-
-def broken(rule: str, message: str, where: str) -> Problem:
-    """A problem that cites the row *rule* of the table."""
-    row = RULES[rule]
-    return Problem(message, rule=row.name, section=row.section, where=where)
-
-
-def refused(rule: str, message: str, where: str) -> list[Problem]:
-    """The same problem as a list, in place of a text."""
-    return [broken(rule, message, where)]
-
-
-def sendable_text(value: str, where: str) -> TextOrProblems:
-    """*value* as a plain str that can be sent."""
-    text = str.__str__(value)
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return refused(
-            "text",
-            f"{shown(text)} has half of a surrogate pair in it, which can't be "
-            "sent: read or decode the text again with the right encoding",
-            where,
-        )
-    return text
-
-
 class HasHostname(Protocol):
     """What has the host name of a website, as a ``Website`` has."""
 
@@ -221,45 +100,371 @@ class HasHostname(Protocol):
         ...
 
 
-def website(value: object) -> TextOrProblems:
-    """The host name of a website, which is given by its name or as an object."""
+MetadataValue: TypeAlias = str | bool | int | float | datetime
+"""A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
+
+FILTERS: Final = tuple(Filters.__annotations__)
+PAGE_FILTERS: Final = frozenset(("page", "pages"))
+METADATA: Final = "metadata."
+"""What the parameter of a metadata filter starts with."""
+DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
+LATEST_VERSION: Final = 6
+LATEST_SHAPE: Final = 5
+"""From this version on, responses have the shape that the document shows."""
+HIGHEST_LIMIT: Final = 1000
+DEFAULT_LIMIT: Final = 50
+_CONTAINS_LENGTH: Final = 12
+_OTHER_STEPS: Final = {
+    "path": ".path('/contact') or .where(page='/contact')",
+    "metadata": ".where_metadata(key='value')",
+}
+
+
+def broken(rule: str, message: str, where: str) -> Problem:
+    """A problem that cites *rule*."""
+    return Problem(message, rule, RULES[rule], where)
+
+
+def refusal(rule: str, message: str, where: str) -> QueryError:
+    """The error for one broken *rule*."""
+    return QueryError([broken(rule, message, where)])
+
+
+class Problems(list[Problem]):
+    """Collects the problems of several values, to raise all of them at once."""
+
+    def check(
+        self, rule: Callable[P, T], /, *values: P.args, **named: P.kwargs
+    ) -> T | None:
+        """What *rule* returns, or None where it refuses the values."""
+        try:
+            return rule(*values, **named)
+        except QueryError as error:
+            self += error.problems
+            return None
+
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        """Raise what the block has collected, if anything."""
+        yield
+        if self:
+            raise QueryError(self)
+
+
+def text(value: object, where: str, rule: str = "text") -> str:
+    """*value* as a plain str that can be sent."""
     if not isinstance(value, str):
-        with suppress(Exception):  # an object of the user's may raise anything
-            value = getattr(value, "hostname", value)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return refused(
-            "hostname",
-            "a query is for one website: make those of many by "
-            "query.each(websites=…), and send them by client.stats.get_many",
-            "hostname",
-        )
-    return hostname(value)
+        raise refusal(rule, f"the value is a str, not {shown(value)}", where)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        message = f"{shown(value)} has half of a surrogate pair, which can't be sent"
+        raise refusal("text", message, where) from None
+    return str.__str__(value)
 
 
-def websites(value: object) -> Iterable[object]:
-    """The websites of a list.
+def scalar(value: object, where: str, rule: str = "extra-value") -> str:
+    """Text, a flag or a number as it is sent."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Integral) and (integer := whole(value)) is not None:
+        return str(integer)
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        # The tracker is written in JavaScript, which formats 5.0 as 5.
+        number = float(value)
+        if isfinite(number):
+            is_whole = number.is_integer()
+            return str(int(number)) if is_whole else f"{Decimal(repr(number)):f}"
+    if isinstance(value, str):
+        return text(value, where)
+    message = f"the value is a str, a bool or a finite number, not {shown(value)}"
+    raise refusal(rule, message, where)
 
-    Raises:
-        QueryError: It is no list, but a single website, or something else.
-    """
-    given = value
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
-        return cast("Iterable[object]", value)
-    raise QueryError(
-        refused(
-            "hostname",
-            "websites is a list of host names or websites, such as "
-            f"client.websites.list(), not {shown(given)}: use .website(…) for one",
-            "each",
-        )
+
+def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> str:
+    """The host name of a website, given by its name or as an object that has one."""
+    try:
+        return normalise_hostname(getattr(value, "hostname", value))
+    except HostnameError as error:
+        raise refusal(rule, str(error), where) from None
+
+
+def whole(value: object) -> int | None:
+    """*value* as an int of at most 1,000 digits; None where it is none."""
+    # numpy's whole numbers are Integral and no int; a bool is an int.
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return None
+    number = int(value)
+    return number if number.bit_length() < 3_000 else None  # noqa: PLR2004 - see above
+
+
+def whole_number(value: object, most: int, rule: str, what: str, where: str) -> str:
+    """A whole number from 1 to *most*."""
+    number = whole(value)
+    if number is not None and 1 <= number <= most:
+        return str(number)
+    message = f"{what} is a whole number from 1 to {most}, not {shown(value)}"
+    raise refusal(rule, message, where)
+
+
+def version(value: object) -> str:
+    """The version of the Stats API."""
+    return whole_number(
+        value, LATEST_VERSION, "version-range", "the version", "version"
     )
 
 
-def hostname(
-    value: object, where: str = "hostname", rule: str = "hostname"
-) -> TextOrProblems:
-    """The host name as it is sent."""
-    try:
-        return normalise_hostname(value)
-    except HostnameError as error:
-        return refused(rule, str(error), where)
+def limit(value: object) -> str:
+    """How many entries each list may have."""
+    return whole_number(value, HIGHEST_LIMIT, "limit-range", "the limit", "limit")
+
+
+def one_of(
+    value: object, known: Iterable[str], rule: str, what: str, where: str
+) -> str:
+    """One of the *known* names."""
+    names = tuple(known)
+    if isinstance(value, str) and value in names:
+        return names[names.index(value)]
+    hint = did_you_mean(value, names) if isinstance(value, str) else ""
+    message = f"{shown(value)} is not {what}{hint}; use one of {', '.join(names)}"
+    raise refusal(rule, message, where)
+
+
+def interval(value: object) -> str:
+    """The width of the histogram's buckets."""
+    return one_of(value, INTERVALS, "interval-name", "an interval", "interval")
+
+
+def info(value: object) -> str:
+    """Whether the response explains its fields."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    raise refusal("info-flag", f"info is true or false, not {shown(value)}", "info")
+
+
+def fields(names: Collection[object]) -> str:
+    """The fields, each once and in the document's order."""
+    problems = Problems()
+    with problems.raised():
+        for name in names or [""]:
+            problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
+    return ",".join(name for name in FIELDS if name in names)
+
+
+def events(names: Collection[object]) -> str:
+    """The names of events, in the order that was given and each once."""
+    problems = Problems()
+    with problems.raised():
+        found = [problems.check(_event, name) for name in names or [""]]
+    return ",".join(dict.fromkeys(filter(None, found)))
+
+
+def _event(name: object) -> str:
+    if name == "*":
+        message = "'*' is not an event's name: use .all_events() alone"
+        raise refusal("events-all", message, "events")
+    if not isinstance(name, str) or not name or {",", "*"} & {*name}:
+        message = (
+            f"{shown(name)} is not an event's name: give each name by itself, as in "
+            ".events('signup', 'purchase'), or use .all_events()"
+        )
+        raise refusal("event-name", message, "events")
+    return text(name, "events")
+
+
+def path(value: object) -> str:
+    """The path of a page, decoded."""
+    if not isinstance(value, str) or not value.startswith("/"):
+        message = (
+            "a page's path is text that starts with '/', such as '/contact', not "
+            f"{shown(value)}"
+        )
+        raise refusal("path-slash", message, "path")
+    if value == "/":
+        message = "the root page has no address of its own: use .where(page='/')"
+        raise refusal("path-root", message, "path")
+    problems = Problems()
+    with problems.raised():
+        if re.search(r"[\x00-\x1f\x7f-\x9f]", value):
+            message = f"{shown(value)} has a control character"
+            problems.append(broken("path-control", message, "path"))
+        if {".", ".."} & {*value.split("/")}:
+            message = f"{shown(value)} has '.' or '..' between its slashes"
+            problems.append(broken("path-dots", message, "path"))
+        problems.check(text, value, "path")
+    return str.__str__(value)
+
+
+def extra_name(name: object) -> str:
+    """The name of a parameter that has no step of its own."""
+    if not isinstance(name, str) or not name:
+        message = f"the parameter's name is text that is not empty, not {shown(name)}"
+        raise refusal("extra-name", message, "extra_param")
+    if name == "callback":
+        message = "a callback is no part of a query: leave it out (get_jsonp takes one)"
+        raise refusal("callback-step", message, "extra_param")
+    return text(name, "extra_param")
+
+
+# --- filters ------------------------------------------------------------------------
+
+
+def is_contains(value: str) -> bool:
+    """Whether *value* is a contains search: it starts and ends with ``*``."""
+    return len(value) > 1 and value[0] == "*" == value[-1]
+
+
+def filter_value(name: str, value: object) -> str:
+    """The value of one filter."""
+    if advice := _OTHER_STEPS.get(name.partition(".")[0]):
+        message = f"{shown(name)} is not a filter: use {advice}"
+        raise refusal("filter-name", message, "where")
+    one_of(name, FILTERS, "filter-name", "a filter", "where")
+    where = f"where({name}=…)"
+    if name != "pages" or isinstance(value, str):
+        return _filter_text(name, value, where)
+    if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
+        message = f"pages is a str or a list of several, not {shown(value)}"
+        raise refusal("filter-text", message, where)
+    problems, pages = Problems(), list[object](value)
+    with problems.raised():
+        texts = [problems.check(_filter_text, name, page, where) for page in pages]
+        if not pages:
+            problems.append(_empty(where))
+        if len(pages) > 1 and any(isinstance(p, str) and is_contains(p) for p in pages):
+            problems.append(one_pattern(len(pages), where))
+    return ",".join(filter(None, texts))
+
+
+def _filter_text(name: str, value: object, where: str) -> str:
+    given = text(value, where, "filter-text")
+    if not given:
+        raise QueryError([_empty(where)])
+    problems = Problems()
+    with problems.raised():
+        if name == "pages" and "," in given:
+            message = (
+                f"{shown(given)} has a comma, which separates pages: give each by "
+                "itself, and one page that has a comma with .where(page=…)"
+            )
+            problems.append(broken("pages-comma", message, where))
+        if "*" in given[:-1]:
+            problems += _stars(name, given, where)
+        elif name == "device_type":
+            start = given.removesuffix("*")
+            known = [kind for kind in DEVICE_TYPES if kind.startswith(start)]
+            if given == start or not known:
+                problems.check(
+                    one_of, given, DEVICE_TYPES, "device-type", "a device type", where
+                )
+    return given
+
+
+def _empty(where: str) -> Problem:
+    message = "the value is empty: give one, or leave the filter out"
+    return broken("filter-empty", message, where)
+
+
+def one_pattern(count: int, where: str) -> Problem:
+    """The problem of a contains search beside other pages."""
+    message = (
+        f"a contains search has exactly one pattern, and there are {count}: use a "
+        "query for each"
+    )
+    return broken("contains-one-pattern", message, where)
+
+
+def _stars(name: str, given: str, where: str) -> Iterator[Problem]:
+    literally = f"; .extra_param({name!r}, …) sends a value that has one as it is"
+    if not is_contains(given):
+        message = f"{shown(given)} has a '*' that is not at its end{literally}"
+        yield broken("filter-star", message, where)
+        return
+    if name not in PAGE_FILTERS:
+        message = (
+            f"{shown(given)} is a contains search, which only page and pages "
+            f"take{literally}"
+        )
+        yield broken("contains-filter", message, where)
+        return
+    inner = given[1:-1]
+    if "*" in inner:
+        message = f"{shown(given)} has a '*' inside: leave one at each end alone"
+        yield broken("contains-star", message, where)
+    if (count := len(re.sub(r"[/*]", "", inner))) < _CONTAINS_LENGTH:
+        message = (
+            f"{shown(given)} has {count} characters other than '/' between its two "
+            f"'*': give at least {_CONTAINS_LENGTH}"
+        )
+        yield broken("contains-length", message, where)
+
+
+def metadata(key: object, value: object) -> tuple[str, str | None]:
+    """The parameter of a metadata filter, and its text; None is one to remove."""
+    if not isinstance(key, str) or not re.fullmatch("[a-zA-Z0-9_]+", key):
+        message = (
+            "a metadata key has letters A to Z, digits and underscores, not "
+            f"{shown(key)}"
+        )
+        raise refusal("metadata-key", message, "where_metadata")
+    name, where = METADATA + key, f"where_metadata({key}=…)"
+    if value is None:
+        return name, None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        moment = value.astimezone(UTC).replace(tzinfo=None)
+        is_whole = not moment.microsecond % 1000
+        precision = "milliseconds" if is_whole else "microseconds"
+        precision = precision if moment.microsecond else "seconds"
+        return name, moment.isoformat(timespec=precision) + "Z"
+    return name, scalar(value, where, "metadata-value")
+
+
+def unlikely(name: str, value: str) -> Iterator[Problem]:
+    """What is probably a mistake in a filter that the service takes."""
+    where = f"where({name}=…)"
+    if name in PAGE_FILTERS:
+        for page in value.split(",") if name == "pages" else [value]:
+            if not page.startswith(("/", "*")):
+                message = f"{shown(page)} matches no page: every path starts with '/'"
+                yield broken("page-slash", message, where)
+    if name == "country" and not re.fullmatch(
+        "[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}[*]", value
+    ):
+        message = (
+            f"{shown(value)} is not a country code: these have two letters, as 'NL'"
+        )
+        yield broken("country-code", message, where)
+    if name == "referrer" and re.match("https?:|//|www[.]", value, re.IGNORECASE):
+        message = (
+            f"{shown(value)} looks like an address, and referrers are names, such as "
+            "'google'"
+        )
+        yield broken("referrer-normalized", message, where)
+    if name.startswith(METADATA):
+        key = name.removeprefix(METADATA)
+        where = f"where_metadata({key}=…)"
+        if re.search("_(text|int|bool|date)$", key):
+            message = (
+                f"{key!r} ends in a storage type and is taken literally: the service "
+                "finds the type by itself"
+            )
+            yield broken("metadata-suffix", message, where)
+        if value.endswith("*"):
+            message = (
+                f"{shown(value)} is taken literally: metadata filters have no wildcards"
+            )
+            yield broken("metadata-star", message, where)
+
+
+# --- parameters by their names ------------------------------------------------------
+
+
+def metadata_items(mapping: object) -> Iterable[tuple[object, object]]:
+    """The pairs of a mapping that may be None."""
+    if mapping is None:
+        return ()
+    if isinstance(mapping, Mapping):
+        return mapping.items()
+    message = f"give a mapping of keys to values, not {shown(mapping)}"
+    raise refusal("metadata-value", message, "where_metadata")

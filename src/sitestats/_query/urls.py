@@ -1,13 +1,15 @@
-"""Split an address of the service into host name, page and parameters.
+"""Read an address of the service: host name, page and parameters, each by its rule.
 
-The service's data is at the address of its dashboard with ``.json`` behind it
-(section 1), so both are read by the same rules.
+The service's data is at the address of its dashboard with ``.json`` behind it (section
+1). What a dashboard adds to its address is not documented, so it is refused: the
+numbers would silently be others than those that it shows.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
@@ -15,13 +17,14 @@ import attrs
 
 from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
-from .rules import broken, refused
+from . import periods, rules
+from .requested import is_documented
+from .rules import FILTERS, METADATA, Problems, broken, refusal
 
 _ADDRESS: Final = re.compile(
-    r"(?P<root>[A-Za-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<rest>#.*)?",
+    r"(?P<root>[A-Za-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#.*)?",
     re.DOTALL,
 )
 _DATA: Final = ".json"
@@ -29,44 +32,39 @@ _DASHBOARD: Final = "dashboard."
 """What the host of the dashboards has in front of the service's."""
 _SETTINGS: Final = "settings"
 """A view of a website's dashboard, below the address of the website."""
+_FLAGS: Final = {"true": True, "false": False}
 
 
 @attrs.frozen
 class Address:
-    """The parts of an address, decoded."""
+    """The parts of an address, decoded and checked."""
 
     hostname: str
     page: str | None
-    pairs: list[tuple[str, str]]
-    """The names and values of the parameters."""
-    is_data: bool
-    """Whether it ends in ``.json``; otherwise it is that of a dashboard."""
+    params: dict[str, str]
 
 
 def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
-    """Parse *base_url*.
-
-    Raises:
-        QueryError: It is no base address.
-    """
+    """Parse *base_url*."""
     if isinstance(base_url, BaseAddress):
         return base_url
     try:
         return BaseAddress.parse(base_url)
     except ValueError as error:
-        raise QueryError(refused("address", str(error), where)) from None
+        raise refusal("address", str(error), where) from None
 
 
-def split_address(address: object, base_url: str | BaseAddress | None) -> Address:
+def read_address(address: object, base_url: str | BaseAddress | None) -> Address:
     """The parts of an address of a dashboard or of its data.
 
     Raises:
-        QueryError: *address* is not below the base address, or is of a view of the
-            dashboard that has no data.
+        QueryError: It is not below the base address, or a part breaks a rule; it holds
+            every problem.
     """
-    if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
+    match = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if match is None:
         raise _error(
-            "give the full address as a str, such as "
+            "give the full address, such as "
             "'https://stats.example.org/example.com?country=NL'"
         )
     root = parse_base(match["root"], "from_url")
@@ -76,73 +74,84 @@ def split_address(address: object, base_url: str | BaseAddress | None) -> Addres
         prefix = unquote(base.prefix, errors="strict")
         pairs = parse_qsl(match["query"] or "", keep_blank_values=True, errors="strict")
     except ValueError:
-        raise _error(
-            "the address has percent-encoding that is not UTF-8: copy it again"
-        ) from None
-    if _is_of_dashboards(root, base):
+        raise _error("the address has percent-encoding that is not UTF-8") from None
+    scheme, host, port = base.origin
+    if root.origin == (scheme, f"{_DASHBOARD}{host}", port):
         # That host may serve them without the path of the service's data.
         prefix = prefix if path.startswith(f"{prefix}/") else ""
     elif root.origin != base.origin:
-        raise _not_below(base)
+        raise _error(f"the address is not one below the base address {base}")
     if not path.startswith(f"{prefix}/"):
-        raise _not_below(base)
+        raise _error(f"the address is not one below the base address {base}")
     is_data = path.endswith(_DATA)
     # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
     hostname, slash, page = below.partition("/")
-    if not is_data and page == _SETTINGS and match["rest"]:
-        raise _error(
-            "the address is of the settings in a dashboard, which have no data: "
-            "give the website's, and for its page of that name .path('/settings')"
-        )
     if not page and not is_data:
         # A slash behind the host name is common and names no page.
-        return Address(hostname, None, pairs, is_data)
-    return Address(hostname, f"/{page}" if slash else None, pairs, is_data)
+        slash = ""
+    return _checked(hostname, f"/{page}" if slash else None, pairs, is_data=is_data)
 
 
-def _is_of_dashboards(root: BaseAddress, base: BaseAddress) -> bool:
-    scheme, host, port = base.origin
-    return root.origin == (scheme, f"{_DASHBOARD}{host}", port)
+def _checked(
+    hostname: str, page: str | None, pairs: list[tuple[str, str]], *, is_data: bool
+) -> Address:
+    problems, params = Problems(), dict[str, str]()
+    with problems.raised():
+        problems.check(rules.hostname, hostname)
+        if page is not None:
+            problems.check(rules.path, page)
+        if page == f"/{_SETTINGS}" and not is_data:
+            message = (
+                "the address is of the settings in a dashboard: use .path('/settings')"
+            )
+            problems.append(broken("address-page", message, "from_url"))
+        for name, value in pairs:
+            if name in params:
+                message = f"the parameter {shown(name)} is there twice: leave one out"
+                problems.append(broken("address-once", message, "from_url"))
+            elif not is_data and not is_documented(name):
+                message = (
+                    f"the parameter {shown(f'{name}={value}')} of a dashboard is not "
+                    "documented: leave it out, and use the steps of a query"
+                )
+                problems.append(broken("address-parameter", message, "from_url"))
+            else:
+                params[name] = problems.check(checked_param, name, value) or value
+        problems += periods.order_problems(params.get("start"), params.get("end"))
+    return Address(rules.hostname(hostname), page, params)
 
 
-def _not_below(base: BaseAddress) -> QueryError:
-    return _error(f"the address is not one below the base address {base}")
+_CHECKS: Final[Mapping[str, Callable[[str], str]]] = {
+    **{name: partial(rules.filter_value, name) for name in FILTERS},
+    "pages": lambda text: rules.filter_value("pages", text.split(",")),
+    "version": lambda text: rules.version(_number(text)),
+    "limit": lambda text: rules.limit(_number(text)),
+    "info": lambda text: rules.info(_FLAGS.get(text, text)),
+    "timezone": periods.timezone,
+    "interval": rules.interval,
+    "fields": lambda text: rules.fields(text.split(",")),
+    "events": lambda text: text if text == "*" else rules.events(text.split(",")),
+    "start": lambda text: periods.day(text, "start"),
+    "end": lambda text: periods.day(text, "end"),
+}
 
 
-def view_problems(address: Address) -> list[Problem]:
-    """What to warn of where a page may be a view of the dashboard."""
-    if address.is_data or address.page != f"/{_SETTINGS}":
-        return []
-    return refused(
-        "address-page",
-        "the address is read as that of the page '/settings'; for the whole website, "
-        "leave '/settings' out",
-        "from_url",
-    )
+def checked_param(name: str, value: str) -> str:
+    """The text of a parameter, checked as its own step does."""
+    if name in _CHECKS:
+        return _CHECKS[name](value)
+    if name.startswith(METADATA):
+        rules.metadata(name.removeprefix(METADATA), value)
+    else:
+        rules.extra_name(name)
+    return value
 
 
-def callback_problems() -> list[Problem]:
-    """What to warn of where an address requests JSONP."""
-    return refused(
-        "callback-step",
-        "the callback is left out, since a query gives data: get_jsonp gives a script",
-        "from_url",
-    )
-
-
-def repeated_parameters(pairs: list[tuple[str, str]]) -> list[Problem]:
-    """A problem for each parameter that is given more than once."""
-    return [
-        broken(
-            "address-once",
-            f"the parameter {shown(name)} is there twice: leave one out",
-            "from_url",
-        )
-        for name, count in Counter(name for name, _ in pairs).items()
-        if count > 1
-    ]
+def _number(text: str) -> int | str:
+    # The rule refuses what is no number.
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else text
 
 
 def _error(message: str) -> QueryError:
-    return QueryError(refused("address", message, "from_url"))
+    return refusal("address", message, "from_url")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec.structs import astuple, replace
 
-from sitestats._query.units import beginning, ending
+from sitestats._query.periods import beginning, ending
 
 from .entries import Entry
 

@@ -311,7 +311,7 @@ class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
         days: a word means other days tomorrow. ``.pinned()`` makes dates of them. None
         are where the client has no store.
         """
-        relative = (one for one in self.succeeded if one.query.is_relative)
+        relative = (one for one in self.succeeded if requested(one.query).is_relative)
         return tuple(relative) if self._has_store else ()
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sitestats._query.builder import requested
-from sitestats._query.units import ending
+from sitestats._query.periods import ending
 
 if TYPE_CHECKING:
     import datetime as dt

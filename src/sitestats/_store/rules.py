@@ -38,7 +38,7 @@ def response_key(requested: Requested, now: datetime) -> str | None:
     and no time zone, or a parameter was not checked.
     """
     start, end = requested.params.get("start"), requested.params.get("end")
-    if start is None or end is None or requested.unchecked or requested.problems:
+    if start is None or end is None or not requested.is_documented:
         return None
     # Words are other days tomorrow.
     if periods.as_date(start) is None or periods.as_date(end) is None:
@@ -115,7 +115,7 @@ def to_store(
     start, end = requested.params.get("start"), requested.params.get("end")
     if (
         response.status != 200  # noqa: PLR2004  a good response
-        or requested.unchecked
+        or not requested.is_documented
         or moment is None
         or stats.end is None
         or stats.timezone is None

@@ -33,7 +33,7 @@ OPTIONS: Final = {
         *("last", "on", "start", "end", "during", "each", "against", "timezone"),
         *("interval", "limit", "where", "path", "public", "label"),
         *("all_events", "base_url", "timeout", "total_timeout", "retries"),
-        *("ignore_column", "ignore_columns", "input_format", "key_file"),
+        *("ignore_columns", "key_file"),
     )
 }
 """Each step, argument and place with its options, its variable, or other words."""

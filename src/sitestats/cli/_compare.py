@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from sitestats._query.builder import requested
+
 from ._completion import one_of
 from ._help import GroupedCommand
 from ._hosts import WebsiteQueries, host_options, is_one
@@ -61,7 +63,7 @@ def compare(*, against: str, **options: Any) -> None:
     is_single = is_single and how.output in {"table", XLSX}
     is_overview = is_single and how.output == "table"
     websites = WebsiteQueries(options, COMPARED if is_overview else OVERVIEW_OF_MANY)
-    how = how.with_table_of(websites.first.lists, is_one=is_single)
+    how = how.with_table_of(requested(websites.first).lists, is_one=is_single)
 
     def both(query: StatsQuery) -> tuple[StatsQuery, StatsQuery]:
         return query, other_query(query, against)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sitestats._query.builder import requested
+
 from ._client import base_address, make_client
 from ._completion import one_of
 from ._help import together
@@ -144,7 +146,7 @@ class WebsiteQueries:
         """Whether the words of its period have to be dates, in a zone not given."""
         if any(problem.rule == "period-zone" for problem in query.problems()):
             return True
-        words = self._each not in {None, "day"} and query.is_relative
+        words = self._each not in {None, "day"} and requested(query).is_relative
         return words and "timezone" not in query.params()
 
     def _dated(self, query: StatsQuery, zone: str | None) -> StatsQuery:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sitestats._query.builder import requested
+
 from ._client import base_address, client_options
 from ._help import GroupedCommand, together
 from ._hosts import WebsiteQueries, each_option, host_options, is_one
@@ -98,7 +100,7 @@ def stats(**options: Any) -> None:
 
     is_single, how = is_one(options), print_options_of(options)
     websites = WebsiteQueries(options, OVERVIEW if is_single else OVERVIEW_OF_MANY)
-    how = how.with_table_of(websites.first.lists, is_one=is_single)
+    how = how.with_table_of(requested(websites.first).lists, is_one=is_single)
     if not is_single:
         print_outcomes(websites, how, websites.queries, Outcomes)
         return

@@ -13,6 +13,7 @@ from sitestats._common.errors import SpecError, warn
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
+from sitestats._query.rules import Problems
 
 if TYPE_CHECKING:
     from sitestats._results.websites import Website
@@ -60,18 +61,15 @@ class WebsiteSpec:
     """The host name as it was given, such as ``"Bücher.example"``."""
 
     def __attrs_post_init__(self) -> None:
-        problems: list[Problem] = []
+        problems = Problems()
         object.__setattr__(self, "written", self.hostname)
         for name in ("hostname", "timezone", "public", "label"):
             value: object = getattr(self, name)
             if isinstance(value, float) and math.isnan(value):
                 value = None
             if value is not None or name == "hostname":
-                value = website_value(name, value)
-            if isinstance(value, list):
-                problems += value
-            else:
-                object.__setattr__(self, name, value)
+                value = problems.check(website_value, name, value)
+            object.__setattr__(self, name, value)
         accepts: object = self.accept_differing
         if not isinstance(accepts, bool):
             message = f"must be true or false, not {shown(accepts)}"
