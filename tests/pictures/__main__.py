@@ -333,8 +333,8 @@ def plot_comparison() -> Plot:
 
 @picture
 def plot_year() -> Plot:
-    """A year by the hour, drawn as the mean of each day."""
-    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    """A year by the day, drawn as steps."""
+    query = StatsQuery("shop.example").fields("histogram")
     stats = client().stats.get(query.between("2025-11-03", "2026-11-01"))
     return Plot(stats.plot)
 
