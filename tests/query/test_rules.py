@@ -557,6 +557,12 @@ WARNED: dict[str, Callable[[], StatsQuery]] = {
 }
 
 
+def test_usual_values_do_not_warn() -> None:
+    """A warning of what is right would be read past."""
+    Q.where(referrer="google", country="NL", page="/a", device_type="t*")
+    Q.where(pages=["/a", "/b*"]).where_metadata(plan="pro", price=5)
+
+
 @promise("4.3", "a metadata key has no type suffix", "metadata matches are exact")
 @pytest.mark.parametrize("rule", WARNED)
 def test_what_probably_means_something_else_warns(rule: str) -> None:
