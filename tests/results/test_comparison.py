@@ -87,11 +87,43 @@ def test_what_it_is_compared_with(
 
 
 @pytest.mark.parametrize(
+    ("now", "unit", "days", "days_before"),
+    [
+        ("2026-11-23", "month", "2026-11-01 2026-11-23", "2026-10-01 2026-10-23"),
+        ("2026-03-31", "month", "2026-03-01 2026-03-31", "2026-02-01 2026-02-28"),
+        ("2026-03-04", "week", "2026-03-02 2026-03-04", "2026-02-23 2026-02-25"),
+        ("2026-05-10", "quarter", "2026-04-01 2026-05-10", "2026-01-01 2026-02-09"),
+        ("2026-02-01", "year", "2026-01-01 2026-02-01", "2025-01-01 2025-02-01"),
+    ],
+)
+def test_to_date_is_compared_with_as_many_days(
+    now: str, unit: str, days: str, days_before: str
+) -> None:
+    """A month that has just begun is no loss against a whole one."""
+    moment = dt.datetime.fromisoformat(f"{now}T12:00Z")
+    query = QUERY.during(f"this-{unit}", now=moment).timezone("UTC")
+    others = ["previous_period", f"last-{unit}"]
+    if unit in {"week", "month"}:
+        others.append(f"previous_{unit}")
+    with Emulator.demo(now=moment).client() as client:
+        for against in others:
+            comparison = client.stats.compare(query, against=against)
+            sides = comparison.now, comparison.before
+            found = [f"{one.first_day} {one.last_day}" for one in sides]
+            assert found == [days, days_before]
+            shown = terminal(comparison, width=200)
+            assert all(f"{one.last_day}" in shown for one in sides)
+            cut = "31 days against 28 days" if now == "2026-03-31" else ""
+            assert comparison.differs == cut
+
+
+@pytest.mark.parametrize(
     ("query", "against", "words"),
     [
         (QUERY, "previous_period", "not known here"),
         (QUERY.between("2026-01-01", "yesterday"), "previous_period", "not known here"),
         (QUERY.last(days=2), "previous_month", "not known here"),
+        (QUERY.during("this-month"), "last-month", r"add \.timezone"),
         (QUERY.last(days=2), 7, "against"),
         (QUERY.last(days=2), ("2026-01-01",), "against"),
         (QUERY.last(days=2), "2026-13", "calendar"),

@@ -275,7 +275,8 @@ class AsyncStatsAPI:
                 compared one by one.
             against: ``"previous_period"``, as many days just before;
                 ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
-                months just before; ``"previous_year"``, the same days a year before;
+                months just before; ``"previous_year"``, the same days a year before
+                (of ``during("this-month")`` and the like as many days of the last one);
                 what ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days;
                 or a query of its own. Placeholders are shifted by placeholders, so both
                 periods are in the zone of the website or of the query.

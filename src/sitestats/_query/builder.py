@@ -234,7 +234,9 @@ class StatsQuery:
         Args:
             unit: ``"period"``, as many days just before; ``"week"`` and ``"month"``, as
                 many whole weeks or months just before; ``"year"``, the same days a year
-                before, which are 365 days before where the period has words.
+                before, which are 365 days before where the period has words. Before
+                ``during("this-month")`` and the like are as many days from the
+                beginning of the last month, for ``"period"`` and ``"month"``.
 
         Raises:
             QueryError: It is none of these, or the period of this query is not known:
@@ -713,6 +715,8 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
         return query.between(*other)
     if isinstance(other, str) and other in periods.RELATIONS:
         return _previous(query, periods.RELATIONS[other], "against")
+    if query._word is not None and other == f"last-{query._word.to_date}":
+        return _previous(query, "period", "against")
     try:
         return query.during(cast("str", other))
     except QueryError as error:
@@ -728,6 +732,9 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
 
 
 def _previous(query: StatsQuery, unit: str, where: str) -> StatsQuery:
+    word = query._word
+    if word is not None and word.to_date and unit in {"period", word.to_date}:
+        return query.between(*word.days_before(requested(query).timezone))
     params = query.params()
     days = periods.previous(unit, params.get("start"), params.get("end"), where)
     return query.between(*days)

@@ -106,6 +106,29 @@ class Word:
         return first.isoformat(), last.isoformat()
 
     @property
+    def to_date(self) -> str | None:
+        """The unit that it is the beginning of, until its moment; None if it is whole.
+
+        >>> Word("this-month", datetime(2026, 3, 5, tzinfo=UTC)).to_date
+        'month'
+        """
+        which, _, unit = self.name.partition("-")
+        return unit if which == "this" else None
+
+    def days_before(self, zone: str | None) -> tuple[str, str]:
+        """As many days from the beginning of the unit before, which has fewer at times.
+
+        >>> now = datetime(2026, 3, 5, tzinfo=UTC)
+        >>> Word("this-month", now).days_before("UTC")
+        ('2026-02-01', '2026-02-05')
+        """
+        first, last = map(date.fromisoformat, self.days(zone))
+        before = beginning(first - _DAY, self.to_date)
+        return before.isoformat(), min(
+            before + (last - first), first - _DAY
+        ).isoformat()
+
+    @property
     def step(self) -> str:
         """The call of the step that names it."""
         _, _, unit = self.name.partition("-")
