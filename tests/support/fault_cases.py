@@ -453,10 +453,10 @@ class Play:
                 counted(step) if isinstance(step, bytes) else step(connection)
 
 
-def run(variant: str, case: Case, elsewhere: str = "") -> tuple[Any, Play]:
-    """What the call gave, and what the server counted."""
+def run(variant: str, case: Case, elsewhere: str = "", **more: Any) -> tuple[Any, Play]:
+    """What the call of a client with *more* options gave, and what was counted."""
     play = Play(case, elsewhere)
-    options = {"timeout": PLENTY, "total_timeout": PLENTY, **case.options}
+    options = {"timeout": PLENTY, "total_timeout": PLENTY, **case.options, **more}
     scheme = options.pop("scheme", "http")
     options |= {"verify": TRUSTING, "retries": ONE_RETRY}
     with serve(play) as server:
