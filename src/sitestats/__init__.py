@@ -59,13 +59,11 @@ if TYPE_CHECKING:
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
-    from ._transport.http_transport import AsyncHTTPTransport, HTTPTransport
     from .provisioning._specs import WebsiteSpec
 
 __all__ = [
     "AddedWebsite",
     "AsyncClient",
-    "AsyncHTTPTransport",
     "AsyncOutcomeStream",
     "AsyncOutcomes",
     "AsyncStatsAPI",
@@ -83,7 +81,6 @@ __all__ = [
     "FieldName",
     "FieldNotRequestedError",
     "Filters",
-    "HTTPTransport",
     "HistogramEntry",
     "Interval",
     "InvalidInputError",
@@ -152,7 +149,6 @@ _NAMES: Final = {
     "_results.stats": ("Stats",),
     "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),
     "_store.sqlite": ("Store", "StoreStats"),
-    "_transport.http_transport": ("AsyncHTTPTransport", "HTTPTransport"),
     "provisioning._specs": ("WebsiteSpec",),
 }
 """Where each name is defined, if not among the errors. It is imported when it is first

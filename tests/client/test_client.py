@@ -14,7 +14,6 @@ from sitestats import (
     AsyncClient,
     AuthenticationError,
     Client,
-    ConfigurationError,
     PermissionDeniedError,
     QueryError,
     ResponseError,
@@ -142,27 +141,6 @@ def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
     with refused:
         _ = call() if cls is Client else anyio.run(call)
     assert not calls
-
-
-@pytest.mark.parametrize(
-    ("cls", "value", "text"),
-    [
-        (Client, httpx.Client(), "for a Client, as http_client="),
-        (AsyncClient, httpx.AsyncClient(), "for an AsyncClient, as http_client="),
-        (Client, httpx.AsyncHTTPTransport(), "for an AsyncClient"),
-        (AsyncClient, httpx.HTTPTransport(), "for a Client"),
-        (Client, httpx.HTTPTransport, "instance"),
-        (AsyncClient, httpx.AsyncHTTPTransport, "instance"),
-        (Client, "https://secret.example", "of type str"),
-        (AsyncClient, True, "of type bool"),
-    ],
-)
-def test_a_value_that_is_no_transport(cls: Any, value: Any, text: str) -> None:
-    """What carries no requests is refused when the client is made, and not shown."""
-    with pytest.raises(ConfigurationError, match="transport") as caught:
-        cls("https://analytics.example", transport=value)
-    assert text in str(caught.value)
-    assert "secret" not in str(caught.value)
 
 
 def test_a_transport_need_not_be_of_a_class_of_httpx() -> None:

@@ -1,85 +1,70 @@
-"""A client of httpx that the user gives, and our transport within it."""
+"""A client of httpx that the user gives."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
+import ssl
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import anyio
 import httpx
 import pytest
+from anyio.from_thread import start_blocking_portal
 
-from loopback import Connection, contexts, polite, serve
+from both_clients import KEY, QUERY, USER, VARIANTS, WITH_TRIO, Awaited, opened
+from loopback import Connection, polite, serve
 from sitestats import (
     AsyncClient,
-    AsyncHTTPTransport,
     Client,
     ClientClosedError,
     ConfigurationError,
-    HTTPTransport,
+    ConnectionFailedError,
     NotFoundError,
     PermissionDeniedError,
     RequestTimeoutError,
-    SiteStatsError,
-    StatsQuery,
+    ResponseTooLargeError,
+    ServiceError,
 )
 
-KEY = "sa_api_key_Zw5fXq7RtY"
-QUERY = StatsQuery("example.com").fields("pageviews")
 BODY = b'{"ok":true,"hostname":"example.com","pageviews":7}'
-
-CLIENTS: dict[str, Any] = {
-    "blocking": (Client, httpx.Client, HTTPTransport),
-    "asyncio": (AsyncClient, httpx.AsyncClient, AsyncHTTPTransport),
-    "trio": (AsyncClient, httpx.AsyncClient, AsyncHTTPTransport),
-}
+ADDRESS = "https://stats.example"
+variants = pytest.mark.parametrize("variant", VARIANTS)
 
 
-def run(
-    variant: str, address: str, work: Callable[[Any], Any], given: Any, **options: Any
-) -> Any:
-    """What *work* gives for a client over what *given* makes, which is closed here.
-
-    *given* is called with the class of httpx's client and with our transport.
-    """
-    ours, theirs, transport = CLIENTS[variant]
-    options = {"api_key": KEY, "user_id": "user", "retries": 0, **options}
-
-    async def awaited() -> Any:
-        async with given(theirs, transport) as mine:
-            async with ours(address, http_client=mine, **options) as client:
-                result = await work(client)
-            assert not mine.is_closed
-        return result
-
-    if variant != "blocking":
-        return anyio.run(awaited, backend=variant)
-    with given(theirs, transport) as mine:
-        with ours(address, http_client=mine, **options) as client:
-            result = work(client)
+@contextmanager
+def given(
+    variant: str, address: str, source: Any = httpx, **options: Any
+) -> Iterator[Any]:
+    """A client over a client of httpx with these options, which stays open."""
+    more: Any = {"api_key": KEY, "user_id": USER, "retries": 0}
+    with ExitStack() as stack:
+        if variant == "blocking":
+            mine = stack.enter_context(source.Client(**options))
+            yield stack.enter_context(Client(address, http_client=mine, **more))
+        else:
+            portal = stack.enter_context(start_blocking_portal(variant))
+            mine = source.AsyncClient(**options)
+            stack.callback(portal.call, mine.aclose)
+            ours = portal.call(lambda: AsyncClient(address, http_client=mine, **more))
+            yield stack.enter_context(Awaited(portal, ours))
         assert not mine.is_closed
-    return result
 
 
-def made_with(**options: Any) -> Callable[[Any, Any], Any]:
-    """What makes a client of httpx with these options."""
-    return lambda http, _: http(**options)
+def hooks(variant: str, **functions: Callable[[Any], Any]) -> dict[str, list[Any]]:
+    """Event hooks of httpx, which are coroutines in its asynchronous client."""
 
+    def hook(function: Callable[[Any], Any]) -> Any:
+        async def awaited(what: Any) -> None:
+            result = function(what)
+            if hasattr(result, "__await__"):
+                await result
 
-def over_ours(**options: Any) -> Callable[[Any, Any], Any]:
-    """The same, with our transport within."""
-    return lambda http, transport: http(transport=transport(), **options)
+        return function if variant == "blocking" else awaited
 
-
-def get(client: Any) -> Any:
-    """Request page views."""
-    return client.stats.get(QUERY)
-
-
-def add(client: Any) -> Any:
-    """Write."""
-    return client.request("POST", "/api/custom", json={})
+    return {name: [hook(function)] for name, function in functions.items()}
 
 
 def counts(connection: Connection) -> None:
@@ -88,41 +73,29 @@ def counts(connection: Connection) -> None:
         connection.respond(BODY)
 
 
-def hooks(variant: str, on_request: Any = None, on_response: Any = None) -> Any:
-    """Event hooks of httpx, which are coroutines in its asynchronous client."""
-
-    def hook(function: Any) -> Any:
-        async def awaited(what: Any) -> None:
-            result = function(what)
-            if result is not None:
-                await result
-
-        return function if variant == "blocking" else awaited
-
-    return {
-        "request": [hook(on_request)] if on_request else [],
-        "response": [hook(on_response)] if on_response else [],
-    }
-
-
-def test_a_given_client_sends_the_requests(variant: str) -> None:
-    """The user's client sends, with its hooks and its headers, and stays open."""
+@pytest.mark.parametrize("variant", WITH_TRIO)
+@pytest.mark.parametrize("name", ["httpx", "httpx2"])
+def test_a_given_client_sends_the_requests(variant: str, name: str) -> None:
+    """A client of httpx or of httpx2 sends, with its hooks and headers; what is sent
+    for us counts.
+    """
+    source = pytest.importorskip(name)
     seen: list[Any] = []
-    with serve(counts) as server:
-        stats = run(
+    with (
+        serve(counts) as server,
+        given(
             variant,
             server.address,
-            get,
-            made_with(
-                event_hooks=hooks(variant, seen.append, seen.append),
-                headers={"X-Team": "web", "Api-Key": "mine", "Accept": "text/html"},
-            ),
-        )
-    assert stats.pageviews == 7
-    assert [type(one) for one in seen] == [httpx.Request, httpx.Response]
+            source,
+            trust_env=False,
+            event_hooks=hooks(variant, request=seen.append, response=seen.append),
+            headers={"X-Team": "web", "Api-Key": "mine", "Accept": "text/html"},
+        ) as client,
+    ):
+        assert client.stats.get(QUERY).pageviews == 7
+    assert [type(one) for one in seen] == [source.Request, source.Response]
     sent = server.requests[0].decode()
     assert "X-Team: web\r\n" in sent
-    # Ours count for what we send.
     assert f"Api-Key: {KEY}\r\n" in sent
     assert "Accept: application/json\r\n" in sent
     assert "Accept-Encoding: gzip\r\n" in sent
@@ -130,6 +103,7 @@ def test_a_given_client_sends_the_requests(variant: str) -> None:
     assert "text/html" not in sent
 
 
+@variants
 def test_a_redirect_is_never_followed(variant: str) -> None:
     """A key goes to no other origin, also where the user's client would follow."""
 
@@ -140,36 +114,41 @@ def test_a_redirect_is_never_followed(variant: str) -> None:
     with (
         serve(polite) as other,
         serve(redirect) as server,
-        pytest.raises(SiteStatsError),
+        given(variant, server.address, follow_redirects=True) as client,
+        pytest.raises(ServiceError, match="redirect"),
     ):
-        run(variant, server.address, get, made_with(follow_redirects=True))
+        client.stats.get(QUERY)
     assert other.connections == 0
 
 
+@variants
 def test_a_hook_may_read_the_response(variant: str) -> None:
     """A hook that reads a response, to log it, leaves the call as it is."""
+    read = (lambda it: it.read()) if variant == "blocking" else (lambda it: it.aread())
+    with (
+        serve(counts) as server,
+        given(
+            variant, server.address, event_hooks=hooks(variant, response=read)
+        ) as one,
+    ):
+        assert one.stats.get(QUERY).pageviews == 7
 
-    def read(response: Any) -> Any:
-        return response.read() and None if variant == "blocking" else response.aread()
 
-    with serve(counts) as server:
-        reading = made_with(event_hooks=hooks(variant, on_response=read))
-        assert run(variant, server.address, get, reading).pageviews == 7
-
-
+@variants
 def test_a_hook_may_raise_for_a_status(variant: str) -> None:
     """With a hook that raises for a status the error is that of the status."""
-
-    def raise_for_status(response: httpx.Response) -> None:
-        response.raise_for_status()
 
     def missing(connection: Connection) -> None:
         connection.request()
         connection.respond(b"{}", 404)
 
-    given = made_with(event_hooks=hooks(variant, on_response=raise_for_status))
-    with serve(missing) as server, pytest.raises(NotFoundError):
-        run(variant, server.address, get, given)
+    raising = hooks(variant, response=lambda response: response.raise_for_status())
+    with (
+        serve(missing) as server,
+        given(variant, server.address, event_hooks=raising) as client,
+        pytest.raises(NotFoundError),
+    ):
+        client.stats.get(QUERY)
 
 
 class Challenged(httpx.Auth):
@@ -182,9 +161,10 @@ class Challenged(httpx.Auth):
             yield request
 
 
-def test_a_read_authenticates_as_the_given_client_does(variant: str) -> None:
-    """A read has the authentication of the user's client, in two steps where it has
-    two, over one connection.
+@variants
+def test_authentication_is_for_reads(variant: str) -> None:
+    """A read has that of the user's client, in two steps where it has two; a write has
+    none but its key, as it would be sent twice.
     """
 
     def script(connection: Connection) -> None:
@@ -192,241 +172,162 @@ def test_a_read_authenticates_as_the_given_client_does(variant: str) -> None:
             known = b"Authorization: Bearer me" in request
             connection.respond(BODY, 200 if known else 403)
 
-    with serve(script) as server:
-        given = made_with(auth=Challenged())
-        assert run(variant, server.address, get, given).pageviews == 7
+    with (
+        serve(script) as server,
+        given(variant, server.address, auth=Challenged()) as client,
+    ):
+        assert client.stats.get(QUERY).pageviews == 7
         assert len(server.requests) == 2
-        ours = over_ours(auth=Challenged())
-        assert run(variant, server.address, get, ours).pageviews == 7
-    assert server.connections == 2
+        with pytest.raises(PermissionDeniedError):
+            client.request("POST", "/api/custom", json={})
+    assert len(server.requests) == 3
 
 
-def test_a_write_is_sent_once(variant: str) -> None:
-    """A write has no authentication but ours: one that waits for a challenge would
-    send it twice.
-    """
-
-    def refuse(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(b"{}", 403)
-
-    with serve(refuse) as server, pytest.raises(PermissionDeniedError):
-        run(variant, server.address, add, made_with(auth=Challenged()))
-    assert len(server.requests) == 1
-
-
-def test_a_closed_client_is_an_error_of_ours(variant: str) -> None:
+def test_a_closed_client_is_an_error_of_ours() -> None:
     """A call over a client that the user has closed says so."""
-    ours, theirs, _ = CLIENTS[variant]
-    mine = theirs()
-
-    async def awaited() -> None:
-        await mine.aclose()
-        async with ours("http://stats.example", http_client=mine) as client:
-            await get(client)
-
-    def blocking() -> None:
-        mine.close()
-        with ours("http://stats.example", http_client=mine) as client:
-            get(client)
-
-    closed = pytest.raises(ClientClosedError, match="http_client was closed")
-    if variant == "blocking":
-        with closed:
-            blocking()
-    else:
-        with closed:
-            anyio.run(awaited, backend=variant)
-
-
-@pytest.mark.parametrize("kind", [Client, AsyncClient])
-@pytest.mark.parametrize(
-    ("more", "names"),
-    [
-        (
-            {"transport": httpx.MockTransport(lambda _: httpx.Response(200))},
-            "transport=",
-        ),
-        ({"proxy": "http://127.0.0.1:9"}, "proxy="),
-        ({"proxy": None, "verify": False}, "proxy= and verify="),
-    ],
-)
-def test_nothing_is_given_beside_a_client(kind: Any, more: Any, names: str) -> None:
-    """Transport, proxy and certificates are settings of the user's client."""
-    mine = httpx.Client() if kind is Client else httpx.AsyncClient()
-    with pytest.raises(ConfigurationError, match=f"so {names} can't be given besides"):
-        kind("http://stats.example", http_client=mine, **more)
+    mine = httpx.Client()
+    mine.close()
+    with (
+        Client(ADDRESS, http_client=mine) as client,
+        pytest.raises(ClientClosedError, match="http_client was closed"),
+    ):
+        client.stats.get(QUERY)
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "advice"),
+    ("kind", "value"),
     [
-        (
-            Client,
-            httpx.AsyncClient(),
-            "an httpx.AsyncClient is for an AsyncClient, as http_client=",
-        ),
-        (
-            AsyncClient,
-            httpx.Client(),
-            "an httpx.Client is for a Client, as http_client=",
-        ),
-        (
-            Client,
-            HTTPTransport(),
-            "the HTTPTransport is for a Client, as transport=",
-        ),
-        (Client, httpx.Client, "a class is none: give an instance of it"),
-        (AsyncClient, "x", "a value of type str is none"),
+        (Client, httpx.AsyncClient()),
+        (AsyncClient, httpx.Client()),
+        (Client, httpx.Client),
+        (Client, httpx.HTTPTransport()),
+        (AsyncClient, "x"),
     ],
 )
-def test_what_is_no_client_is_refused(kind: Any, given: Any, advice: str) -> None:
-    """What can't send is refused when the client is made, with what to do."""
-    with pytest.raises(ConfigurationError, match=f"http_client is an .*; {advice}$"):
-        kind("http://stats.example", http_client=given)
+def test_what_is_no_client_is_refused(kind: Any, value: object) -> None:
+    """What can't send is refused when the client is made."""
+    with pytest.raises(ConfigurationError, match=r"http_client= is an httpx\."):
+        kind(ADDRESS, http_client=value)
 
 
-def test_the_proxy_of_the_environment_is_the_given_clients_business(
-    monkeypatch: pytest.MonkeyPatch, variant: str
-) -> None:
-    """A wrong proxy in the environment does not keep a client with one of its own."""
-    monkeypatch.setenv("HTTP_PROXY", "ftp://nowhere")
-    with serve(counts) as server:
-        given = made_with(trust_env=False)
-        assert run(variant, server.address, get, given).pageviews == 7
+# --- what goes wrong --------------------------------------------------------------
+
+FAULTS: dict[Exception, tuple[type[Exception], bool]] = {
+    httpx.ConnectError("x"): (ConnectionFailedError, False),
+    httpx.ProxyError("x"): (ConnectionFailedError, False),
+    httpx.UnsupportedProtocol("x"): (ConnectionFailedError, False),
+    httpx.ReadError("x"): (ConnectionFailedError, True),
+    httpx.WriteError("x"): (ConnectionFailedError, True),
+    httpx.RemoteProtocolError("x"): (ConnectionFailedError, True),
+    httpx.DecodingError("x"): (ConnectionFailedError, True),
+    httpx.StreamClosed(): (ConnectionFailedError, True),
+    ConnectionResetError("x"): (ConnectionFailedError, True),
+    ssl.SSLError(1, "x"): (ConnectionFailedError, True),
+    httpx.ConnectTimeout("x"): (RequestTimeoutError, False),
+    httpx.PoolTimeout("x"): (RequestTimeoutError, False),
+    httpx.ReadTimeout("x"): (RequestTimeoutError, True),
+    httpx.WriteTimeout("x"): (RequestTimeoutError, True),
+}
 
 
-def test_a_client_over_a_given_one_is_not_pickled() -> None:
-    """What holds a user's client can't be sent to another process."""
-    client = Client("http://stats.example", http_client=httpx.Client())
-    with pytest.raises(ConfigurationError, match="http_client= of yours"):
-        pickle.dumps(client)
+@variants
+@pytest.mark.parametrize("error", FAULTS, ids=repr)
+def test_every_fault_becomes_an_error_of_ours(variant: str, error: Exception) -> None:
+    """With what failed, and whether the request may have been received."""
+
+    def fail(_request: httpx.Request) -> httpx.Response:
+        raise error
+
+    kind, maybe_sent = FAULTS[error]
+    with opened(variant, fail, retries=0) as client, pytest.raises(kind) as caught:
+        client.stats.get(QUERY)
+    assert caught.value.maybe_sent is maybe_sent  # type: ignore[attr-defined]
 
 
-# Our transport in a client of theirs --------------------------------------------
+@variants
+def test_a_mistake_of_a_transport_is_raised_unchanged(variant: str) -> None:
+    """What is no fault of a network comes out with its traceback."""
+    error = ValueError("x")
+
+    def fail(_request: httpx.Request) -> httpx.Response:
+        raise error
+
+    with (
+        opened(variant, fail) as client,
+        pytest.raises(ValueError, match="x") as caught,
+    ):
+        client.stats.get(QUERY)
+    assert caught.value is error
+    assert "fail" in {entry.name for entry in caught.traceback}
 
 
-def drips(connection: Connection) -> None:
-    """Respond a byte at a time, to a used connection."""
-    connection.request()
-    connection.respond(BODY)
-    connection.request()
-    connection.drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 3000)
+class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that never ends."""
+
+    closed = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            yield bytes(8_000_000)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self:
+            yield piece
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
 
 
-def test_our_transport_keeps_the_limit_in_a_given_client(variant: str) -> None:
-    """With our transport within, a call ends by its total limit while headers drip."""
-
-    def twice(client: Any) -> Any:
-        hasty = client.with_options(total_timeout=0.1)
-
-        async def awaited() -> None:
-            await get(client)
-            await get(hasty)
-
-        if variant != "blocking":
-            return awaited()
-        get(client)
-        return get(hasty)
-
-    with serve(drips) as server, pytest.raises(RequestTimeoutError, match="total"):
-        run(variant, server.address, twice, over_ours())
-    assert server.connections == 1
+@variants
+def test_a_body_that_never_ends_is_left(variant: str) -> None:
+    """A body over the limit is closed."""
+    body = Pieces()
+    with (
+        opened(variant, lambda _: httpx.Response(200, stream=body)) as client,
+        pytest.raises(ResponseTooLargeError),
+    ):
+        client.stats.get(QUERY)
+    assert body.closed == 1
 
 
-def test_our_transport_may_be_given_by_itself(variant: str) -> None:
-    """As ``transport=`` it sends over connections that are used again."""
-    ours, _, transport = CLIENTS[variant]
+def test_a_given_client_keeps_to_the_limit_of_connections() -> None:
+    """It gets at most ``max_connections`` requests at once."""
+    lock = threading.Lock()
+    now = most = 0
 
-    async def awaited() -> None:
-        async with ours(server.address, transport=transport()) as client:
-            for _ in range(3):
-                await get(client)
+    def respond(_request: httpx.Request) -> httpx.Response:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.002)
+        with lock:
+            now -= 1
+        return httpx.Response(200, json={})
 
-    with serve(counts) as server:
-        if variant == "blocking":
-            with ours(server.address, transport=transport()) as client:
-                for _ in range(3):
-                    get(client)
-        else:
-            anyio.run(awaited, backend=variant)
-    assert server.connections == 1
-
-
-def theirs(variant: str, requests: Callable[[Any], Any], **options: Any) -> Any:
-    """What *requests* gives for a client of httpx over our transport."""
-    _, http, transport = CLIENTS[variant]
-
-    async def awaited() -> Any:
-        async with http(transport=transport(**options), trust_env=False) as mine:
-            return await requests(mine)
-
-    if variant != "blocking":
-        return anyio.run(awaited, backend=variant)
-    with http(transport=transport(**options), trust_env=False) as mine:
-        return requests(mine)
+    with (
+        opened("blocking", respond, max_connections=3) as client,
+        ThreadPoolExecutor(20) as executor,
+    ):
+        [*executor.map(lambda _: client.request("GET", "/"), range(60))]
+    assert most == 3
 
 
-def both(variant: str, *calls: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The responses of several calls, awaited or not."""
+@pytest.mark.parametrize("variant", WITH_TRIO)
+def test_the_total_limit_holds_in_a_given_client(variant: str) -> None:
+    """Blocking, it is checked between the pieces of a response."""
 
-    async def awaited(mine: Any) -> list[httpx.Response]:
-        return [await call(mine) for call in calls]
-
-    def blocking(mine: Any) -> list[httpx.Response]:
-        return [call(mine) for call in calls]
-
-    return blocking if variant == "blocking" else awaited
-
-
-def test_requests_of_the_user_go_through_it_too(variant: str) -> None:
-    """What a user's client sends besides goes to any host, over open connections."""
-    with serve(counts) as server, serve(polite) as other:
-        calls = [
-            lambda mine: mine.get(server.address),
-            lambda mine: mine.get(other.address),
-            lambda mine: mine.post(server.address, json={}),
-        ]
-        responses = theirs(variant, both(variant, *calls))
-    assert [one.status_code for one in responses] == [200] * 3
-    assert (server.connections, other.connections) == (1, 1)
-
-
-def test_a_request_of_the_user_has_the_timeouts_of_httpx(variant: str) -> None:
-    """A request that is none of ours ends by the timeout of httpx, as it names it."""
-
-    def silent(connection: Connection) -> None:
+    def script(connection: Connection) -> None:
         connection.request()
-        connection.wait()
+        connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n")
+        connection.drip(bytes(3000))
 
-    with serve(silent) as server, pytest.raises(httpx.ReadTimeout):
-        theirs(
-            variant,
-            both(variant, lambda mine: mine.get(server.address, timeout=0.05)),
-        )
-
-
-def test_our_transport_trusts_what_it_is_told_to(variant: str) -> None:
-    """Certificates are checked as ``verify`` says, for every request."""
-    behind, trusting = contexts("localhost")
-    with serve(polite, behind) as server:
-        call = both(variant, lambda mine: mine.get(server.address))
-        (response,) = theirs(variant, call, verify=trusting)
-        assert response.status_code == 200
-        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
-            theirs(variant, call)
-
-
-def test_an_extension_that_is_kept_leads_nowhere(variant: str) -> None:
-    """A request that a hook stored and sends later takes a connection of its own."""
-    stored: list[httpx.Request] = []
-    with serve(counts) as server:
-        run(
-            variant,
-            server.address,
-            get,
-            over_ours(event_hooks=hooks(variant, stored.append)),
-        )
-        (response,) = theirs(variant, both(variant, lambda mine: mine.send(stored[0])))
-    assert response.status_code == 200
-    assert server.connections == 2
+    with (
+        serve(script) as server,
+        given(variant, server.address, trust_env=False) as client,
+        pytest.raises(RequestTimeoutError, match="before total_timeout"),
+    ):
+        client.with_options(total_timeout=0.2).stats.get(QUERY)

@@ -1,436 +1,405 @@
-"""Pool, the sync connection pool, with plain objects as connections."""
+"""Who may send, who waits, and which connection is used."""
 
 from __future__ import annotations
 
-import math
+import gc
+import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar
+from typing import Any
 
+import anyio
+import httpx
 import pytest
 
+from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
-from interrupts import Interrupt, at_each_place
-from same_text import SameText
-from sitestats._common import thread_locks
-from sitestats._common.errors import ClientClosedError
-from sitestats._transport import interrupt as interrupt_module
-from sitestats._transport import pool as pool_module
-from sitestats._transport.interrupt import Stop, StoppedError
-from sitestats._transport.pool import Lease, Pool
-from sitestats._transport.waiting import OutOfTimeError
+from loopback import Connection, Server, polite, resolving, serve
+from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
+from sitestats._common.errors import ConnectionFailedError
+from sitestats._common.wire import HttpRequest
+from sitestats._transport.limits import Exchange, run
+from sitestats._transport.pool import Pool
+from sitestats._transport.stop import Stop, StoppedError
 
-LONG = 30.0
-"""Seconds that pass only when a test fails."""
-
-
-class Connection:
-    """Counts its uses, and records when two threads use it at once."""
-
-    made: ClassVar[set[Connection]] = set()
-
-    def __init__(self) -> None:
-        self.uses = 0
-        self.busy = False
-        self.closed = 0
-        self.made.add(self)
-
-    def is_open(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed += 1
-
-    def use(self) -> Connection:
-        assert not self.busy
-        assert not self.closed
-        self.busy = True
-        self.uses += 1
-        self.busy = False
-        return self
+PLENTY = 30.0
+OPTIONS: Any = {"api_key": KEY, "user_id": USER, "proxy": None, "retries": 0}
+variants = pytest.mark.parametrize("variant", WITH_TRIO)
+loops = pytest.mark.parametrize("loop", WITH_TRIO[1:])
 
 
-@pytest.fixture(autouse=True)
-def forget_connections() -> None:
-    """Forget the connections of the test before."""
-    Connection.made.clear()
+def echoes(connection: Connection) -> None:
+    """Respond to each request with its own path."""
+    while request := connection.request():
+        connection.respond(b'"%b"' % request.split(b" ")[1])
 
 
-def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Connection]:
-    """A pool of counting connections."""
-    return Pool(Connection, limit=limit, idle_seconds=idle_seconds)
+def silent(connection: Connection) -> None:
+    """Respond when the test is over."""
+    connection.request()
+    connection.server.ending.wait(PLENTY)
 
 
-def use(
-    pool: Pool[Connection], *, fresh: bool = False, until: float = math.inf
-) -> Connection:
-    """Use a connection for a moment; the value is the connection."""
-    return pool.use(Lease(fresh_connection=fresh), Connection.use, until=until)
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait until *condition* holds."""
+    until = time.monotonic() + PLENTY
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
-def use_at_once(pool: Pool[Connection], count: int) -> list[Connection]:
-    """Use *count* connections, all at the same time."""
-    together = threading.Barrier(count)
-
-    def work(connection: Connection) -> Connection:
-        together.wait(LONG)
-        return connection.use()
-
-    with ThreadPoolExecutor(count) as executor:
-        futures = [
-            executor.submit(pool.use, Lease(), work, until=math.inf)
-            for _ in range(count)
-        ]
-        return [future.result() for future in futures]
+def exchange(stop: Stop | None = None) -> Exchange:
+    """An exchange with plenty of time."""
+    until = time.monotonic() + PLENTY
+    return Exchange(HttpRequest("GET", "/"), until, PLENTY, stop)
 
 
-def test_sequential_uses_share_one_connection() -> None:
-    """A connection is made when it is needed, and reused."""
-    pool = make_pool()
-    assert not pool.is_open
-    first = use(pool)
-    assert use(pool) is first
-    assert len(Connection.made) == 1
-    assert pool.is_open
+# --- places -----------------------------------------------------------------------
 
 
-def test_the_last_used_is_used_next() -> None:
-    """The most recently used connection is reused first, so that others time out."""
-    pool = make_pool()
-    use_at_once(pool, 3)
-    last = use(pool)
-    assert [use(pool) for _ in range(5)] == [last] * 5
+def test_threads_share_a_client() -> None:
+    """Each of 50 threads gets its own responses, within the limit of connections."""
+    paths = [f"/{number}" for number in range(500)]
+    with (
+        serve(echoes) as server,
+        Client(server.address, max_connections=10, **OPTIONS) as client,
+        ThreadPoolExecutor(50) as executor,
+    ):
+        assert [*executor.map(lambda path: client.request("GET", path), paths)] == paths
+    assert server.connections <= 10
 
 
-def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fifty threads share three connections, and each gets its lease."""
-    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 10 * LONG)
-    pool = make_pool(3)
-    with ThreadPoolExecutor(50) as executor:
-        futures = [executor.submit(use, pool) for _ in range(500)]
-        assert len([future.result(LONG) for future in futures]) == 500
-    assert len(Connection.made) <= 3
-    assert sum(connection.uses for connection in Connection.made) == 500
+@loops
+def test_tasks_share_a_client(loop: str) -> None:
+    """Each of 200 tasks gets its own response, though most have to wait."""
+    got: dict[str, object] = {}
+
+    async def main() -> None:
+        async with AsyncClient(server.address, max_connections=10, **OPTIONS) as client:
+
+            async def one(path: str) -> None:
+                got[path] = await client.request("GET", path)
+
+            async with anyio.create_task_group() as group:
+                for number in range(200):
+                    group.start_soon(one, f"/{number}")
+
+    with serve(echoes) as server:
+        anyio.run(main, backend=loop)
+    assert len(got) == 200
+    assert all(path == body for path, body in got.items())
+    assert server.connections <= 10
 
 
-def test_threads_wait_in_their_order() -> None:
-    """Threads get a connection in the order in which they came."""
-    pool = make_pool(1)
-    order: list[int] = []
-    threads: list[threading.Thread] = []
+def test_who_waits_longest_is_next() -> None:
+    """A place is handed over; whoever just left it waits behind the others."""
+    pool, order = Pool(1), list[int]()
 
-    def wait(number: int) -> None:
-        pool.use(Lease(), lambda _: order.append(number), until=math.inf)
+    def work(number: int) -> None:
+        run(pool.enter(exchange()))
+        order.append(number)
+        pool.leave()
 
-    def busy(connection: Connection) -> None:
-        for number in range(5):
-            thread = threading.Thread(target=wait, args=(number,))
-            thread.start()
-            threads.append(thread)
-            while len(pool._state.waiting) <= number:
-                time.sleep(0.001)
-
-    pool.use(Lease(), busy, until=math.inf)
-    wait(5)
+    run(pool.enter(exchange()))
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
+    for number, thread in enumerate(threads, 1):
+        thread.start()
+        wait_until(lambda number=number: len(pool._places[0].waiting) == number)
+    pool.leave()
+    run(pool.enter(exchange()))
+    assert order == [0, 1, 2, 3, 4]
     for thread in threads:
-        thread.join(LONG)
-    assert order == [0, 1, 2, 3, 4, 5]
+        thread.join()
 
 
-def test_all_idle_connections_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When two connections become free at once, two waiting requests get them."""
-    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 10 * LONG)
-    pool = make_pool(2)
-    together = threading.Barrier(2)
-
-    def work(connection: Connection) -> None:
-        together.wait(LONG)
-
-    with ThreadPoolExecutor(20) as executor:
-        futures = [
-            executor.submit(pool.use, Lease(), work, until=math.inf) for _ in range(20)
-        ]
-        for future in futures:
-            future.result(LONG)
+def assert_waited(caught: pytest.ExceptionInfo[RequestTimeoutError]) -> None:
+    """The error tells that the time passed while waiting for a connection."""
+    assert "s of them spent waiting for one of 1 connections" in str(caught.value)
+    assert not caught.value.maybe_sent
 
 
-def test_waiting_too_long_is_an_error() -> None:
-    """The error says how long the request waited, and the pool is as before."""
-    pool = make_pool(1)
-    lease: Lease[Connection] = Lease()
-
-    def busy(connection: Connection) -> None:
-        with pytest.raises(OutOfTimeError):
-            pool.use(lease, Connection.use, until=time.monotonic() + 0.5)
-
-    pool.use(Lease(), busy, until=math.inf)
-    assert 0.02 < lease.waited < LONG
-    assert len(pool._state.waiting) == 0
-    use(pool)
-
-
-def test_a_stopped_lease_waits_no_longer() -> None:
-    """A lease is stopped while it waits, and one that was before waits for nothing."""
-    pool = make_pool(1)
-    stop = Stop()
-    leases = [Lease[Connection](stop=stop), Lease[Connection](stop=stop)]
-
-    def busy(connection: Connection) -> None:
-        with ThreadPoolExecutor(2) as executor:
-            until = time.monotonic() + LONG
-            begun = executor.submit(pool.use, leases[0], Connection.use, until=until)
-            while leases[0].event is None:
-                time.sleep(0.001)
-            stop.stop()
-            late = executor.submit(pool.use, leases[1], Connection.use, until=until)
-            for future in (begun, late):
-                with pytest.raises(StoppedError):
-                    future.result()
-
-    pool.use(Lease(), busy, until=math.inf)
-    stop.close()
-    assert all(lease.waited < LONG for lease in leases)
-    assert not pool._state.waiting
+def test_a_thread_that_waits_for_a_place_has_a_limit() -> None:
+    """Waiting counts towards the limit; nothing was sent, and the error says why."""
+    with (
+        serve(silent) as server,
+        Client(server.address, max_connections=1, **OPTIONS) as client,
+        ThreadPoolExecutor(1) as executor,
+    ):
+        first = executor.submit(client.with_options(total_timeout=1).stats.get, QUERY)
+        wait_until(lambda: server.requests)
+        with pytest.raises(RequestTimeoutError) as caught:
+            client.with_options(total_timeout=0.2).stats.get(QUERY)
+        assert isinstance(first.exception(PLENTY), RequestTimeoutError)
+    assert_waited(caught)
+    assert len(server.requests) == 1
 
 
-def test_a_free_connection_takes_no_waiting() -> None:
-    """A free connection is leased even when the time is up already."""
-    lease: Lease[Connection] = Lease()
-    make_pool().use(lease, Connection.use, until=-math.inf)
-    assert lease.waited == 0
+@loops
+def test_a_task_that_waits_for_a_place_has_a_limit(loop: str) -> None:
+    """The same, awaited; and a call that is cancelled hands its place over."""
+
+    async def main() -> None:
+        async with AsyncClient(server.address, max_connections=1, **OPTIONS) as client:
+            hasty = client.with_options(total_timeout=0.2)
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.stats.get, QUERY)
+                await anyio.wait_all_tasks_blocked()
+                with pytest.raises(RequestTimeoutError) as caught:
+                    await hasty.stats.get(QUERY)
+                group.cancel_scope.cancel()
+            assert_waited(caught)
+            with pytest.raises(RequestTimeoutError) as caught:
+                await hasty.stats.get(QUERY)
+            assert caught.value.maybe_sent
+
+    with serve(silent) as server:
+        anyio.run(main, backend=loop)
 
 
-def test_a_lost_notification_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A waiting thread finds its free connection when it was not notified."""
-    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.01)
-    monkeypatch.setattr(pool_module._PoolState, "wake_next", lambda self: None)
-    pool = make_pool(1)
-    with ThreadPoolExecutor(5) as executor:
-        futures = [executor.submit(use, pool) for _ in range(20)]
-        assert len({future.result(LONG) for future in futures}) == 1
+# --- connections ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_connection_that_failed_is_never_used_again(
-    error: type[BaseException],
-    same_text: SameText,
+@variants
+def test_a_connection_is_used_again_for_reads(variant: str) -> None:
+    """Reads share a connection; a write has a new one, which nobody has closed yet."""
+    with serve(echoes) as server, opened(variant, server.address) as client:
+        for number in range(3):
+            assert client.request("GET", f"/{number}") == f"/{number}"
+        assert server.connections == 1
+        client.request("POST", "/write", json={})
+        client.request("GET", "/read")
+    assert server.connections == 2
+
+
+@variants
+def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
+    """A connection that the server has closed since is not used for a request."""
+
+    def responds_once(connection: Connection) -> None:
+        connection.request()
+        connection.respond()
+
+    with (
+        serve(responds_once) as server,
+        opened(variant, server.address, retries=0) as client,
+    ):
+        for number in range(1, 4):
+            assert client.request("GET", "/") == {}
+            wait_until(lambda: all(one.closed for one in server.open))
+            assert server.connections == number
+
+
+@variants
+def test_an_old_connection_is_not_used(
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failed connection is closed once, and the next use has another."""
-    pool = make_pool(1)
-
-    def fail(connection: Connection) -> None:
-        raise error
-
-    first = use(pool)
-    with pytest.raises(error) as caught:
-        pool.use(Lease(), fail, until=math.inf)
-    same_text(caught.value)
-    assert first.closed == 1
-    assert use(pool) is not first
+    """A server may close what was idle for long just when it is used."""
+    monkeypatch.setattr("sitestats._transport.pool._IDLE_SECONDS", 0.0)
+    with serve(polite) as server, opened(variant, server.address) as client:
+        for _ in range(3):
+            client.request("GET", "/")
+    assert server.connections == 3
 
 
-def test_a_failing_make_takes_no_place(same_text: SameText) -> None:
-    """A connection that could not be made does not count towards the limit."""
-    made = iter([OSError("no"), Connection()])
-
-    def make() -> Connection:
-        item = next(made)
-        if isinstance(item, OSError):
-            raise item
-        return item
-
-    pool = Pool(make, limit=1, idle_seconds=math.inf)
-    with pytest.raises(OSError, match="no") as caught:
-        use(pool)
-    same_text(caught.value)
-    assert use(pool).uses == 1
+@variants
+def test_closing_a_client(variant: str) -> None:
+    """No connection is left, no call is begun, and closing twice is allowed."""
+    with serve(polite) as server:
+        with opened(variant, server.address) as client:
+            client.request("GET", "/")
+            (client.close if variant == "blocking" else client.aclose)()
+            with pytest.raises(ClientClosedError):
+                client.request("GET", "/")
+        wait_until(lambda: all(one.closed for one in server.open))
+    assert server.connections == 1
 
 
-def test_fresh_is_never_used_before() -> None:
-    """A fresh connection is new, and is kept for reuse afterwards."""
-    pool = make_pool(3)
-    first = use(pool)
-    second = use(pool, fresh=True)
-    assert second is not first
-    assert second.uses == 1
-    assert use(pool) is second
-    assert not first.closed
-
-
-def test_fresh_keeps_to_the_limit() -> None:
-    """At the limit, the oldest idle connection is closed for a fresh one."""
-    pool = make_pool(2)
-    connections = [*use_at_once(pool, 2), use(pool, fresh=True)]
-    assert sorted(connection.closed for connection in connections) == [0, 0, 1]
-    pool = make_pool(1)
-    assert use(pool) is not use(pool, fresh=True)
-
-
-def test_idle_connections_grow_too_old() -> None:
-    """The next use first closes connections that were idle for too long."""
-    pool = make_pool(idle_seconds=0.01)
-    old = use_at_once(pool, 3)
-    time.sleep(0.02)
-    closed: list[int] = []
-
-    def work(connection: Connection) -> Connection:
-        # A call may take long, and servers count open connections.
-        closed.extend(connection.closed for connection in old)
-        return connection
-
-    assert pool.use(Lease(), work, until=time.monotonic() + 5) not in old
-    assert closed == [connection.closed for connection in old] == [1, 1, 1]
-
-
-def test_closing_closes_what_is_idle(same_text: SameText) -> None:
-    """Each idle connection is closed once, however often the pool is."""
-    pool = make_pool()
-    connections = use_at_once(pool, 3)
-    pool.close()
-    pool.close()
-    assert [connection.closed for connection in connections] == [1, 1, 1]
-    assert not pool.is_open
-    with pytest.raises(ClientClosedError) as caught:
-        use(pool)
-    same_text(caught.value)
-
-
-def test_closing_lets_what_is_in_use_end() -> None:
-    """A use in progress goes on, and its connection is closed after it."""
-    pool = make_pool()
-
-    def close(connection: Connection) -> Connection:
-        pool.close()
-        return connection.use()
-
-    assert pool.use(Lease(), close, until=math.inf).closed == 1
-
-
-def test_closing_ends_the_waiting() -> None:
-    """Threads that wait for a connection fail when the pool is closed."""
-    pool = make_pool(1)
+def test_closing_wakes_who_waits() -> None:
+    """A thread that waits for a place when the client is closed gets an error."""
+    pool = Pool(1)
+    run(pool.enter(exchange()))
     with ThreadPoolExecutor(3) as executor:
-
-        def busy(connection: Connection) -> list[BaseException | None]:
-            futures = [executor.submit(use, pool) for _ in range(3)]
-            while len(pool._state.waiting) < 3:
-                time.sleep(0.001)
-            pool.close()
-            return [future.exception(LONG) for future in futures]
-
-        errors = pool.use(Lease(), busy, until=math.inf)
-    assert [type(error) for error in errors] == [ClientClosedError] * 3
-
-
-@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_forked_child_has_its_own() -> None:
-    """A forked child opens its own connections, and takes no lock of its parent."""
-    pool = make_pool(1)
-    connection = use(pool)
-
-    def in_child() -> None:
-        mine = use(pool)
+        waiting = [executor.submit(run, pool.enter(exchange())) for _ in range(3)]
+        wait_until(lambda: len(pool._places[0].waiting) == 3)
         pool.close()
-        assert mine is not connection
-        assert (mine.closed, connection.closed) == (1, 0)
-
-    # Another thread has the lock when the process is forked.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(pool._state.lock.acquire).result()
-        code = exit_code(in_child)
-        thread.submit(pool._state.lock.release).result()
-    assert code == 0
-    assert use(pool) is connection
+        for one in waiting:
+            assert isinstance(one.exception(PLENTY), ClientClosedError)
 
 
-def test_a_child_of_a_closed_client_is_closed() -> None:
-    """A pool that was closed before a fork is closed in the child."""
-    pool = make_pool()
-    pool.close()
+def test_one_async_client_in_several_event_loops() -> None:
+    """One after another, of asyncio and trio, and at once in several threads."""
+    with serve(echoes) as server:
+        client = AsyncClient(server.address, max_connections=2, **OPTIONS)
+        for loop in ("asyncio", "trio", "asyncio"):
+            assert anyio.run(client.request, "GET", "/1", backend=loop) == "/1"
+        assert server.connections == 1
 
-    def in_child() -> None:
-        with pytest.raises(ClientClosedError):
-            use(pool)
+        async def several() -> None:
+            async with anyio.create_task_group() as group:
+                for _ in range(20):
+                    group.start_soon(client.request, "GET", "/2")
 
-    assert exit_code(in_child) == 0
-
-
-# Interrupts -----------------------------------------------------------------
-
-WITHIN = {pool_module.__file__, interrupt_module.__file__, thread_locks.__file__}
-
-
-def interrupt_each_place(
-    scenario: Callable[[Pool[Connection]], object], limit: int
-) -> int:
-    """Run *scenario* with an interrupt at each place of lease; how many there were."""
-    for n, interrupt in enumerate(at_each_place(WITHIN.__contains__)):
-        pool = make_pool(limit)
-        use_at_once(pool, limit)
-
-        def run(pool: Pool[Connection], interrupt: Interrupt) -> None:
-            with interrupt:
-                scenario(pool)
-
-        # In a thread of its own: an interrupt in the middle of handling another
-        # error leaves that one behind, as the context of all that come later.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(run, pool, interrupt).result(LONG)
-        if interrupt.left:
-            return n
-        state = pool._state
-        assert state.lock.acquire(blocking=False), n
-        state.lock.release()
-        # The rest is as if nothing had been.
-        used = use_at_once(pool, limit)
-        assert len(set(used)) == limit, n
-        assert not state.using, n
-        assert not state.waiting, n
-        kept = [connection for connection, _ in state.idle]
-        assert len(kept) == len(set(kept)) == limit, n
-        # One that was never used has no connection to close.
-        assert {s for s in Connection.made if s.uses and not s.closed} == set(kept), n
-        Connection.made.clear()
-    raise AssertionError
+        with ThreadPoolExecutor(4) as executor:
+            for done in [executor.submit(anyio.run, several) for _ in range(8)]:
+                done.result(PLENTY)
+        anyio.run(client.aclose)
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize("limit", [1, 2])
-def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
-    """Wherever Ctrl-C comes, no lease is lost and no connection has two users."""
-    places = interrupt_each_place(lambda pool: use(pool, fresh=fresh), limit)
-    assert places > 10
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_connections_of_its_own() -> None:
+    """It uses none of its parent's, and closes none of them."""
+    with serve(echoes) as server, Client(server.address, **OPTIONS) as client:
+        client.request("GET", "/1")
+
+        def work() -> None:
+            assert client.request("GET", "/2") == "/2"
+
+        assert exit_code(work) == 0
+        assert server.connections == 2
+        assert client.request("GET", "/3") == "/3"
+        assert server.connections == 2
 
 
-def test_an_interrupt_while_waiting_leaves_the_pool_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Wherever Ctrl-C comes to a waiting thread, those behind it get their lease."""
-    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.05)
-
-    def scenario(pool: Pool[Connection]) -> None:
-        holds, go = threading.Event(), threading.Event()
-
-        def hold(connection: Connection) -> None:
-            holds.set()
-            go.wait(LONG)
-
-        holder = threading.Thread(
-            target=pool.use, args=(Lease(), hold), kwargs={"until": math.inf}
-        )
-        holder.start()
-        holds.wait(LONG)
-        releaser = threading.Timer(0.005, go.set)
-        releaser.start()
-        behind = threading.Timer(0.002, use, args=(pool,))
-        behind.start()
+@variants
+def test_a_response_is_freed_at_once(variant: str) -> None:
+    """It is in no circle, so that its memory does not wait for a collection."""
+    with serve(polite) as server, opened(variant, server.address) as client:
+        client.request("GET", "/")
+        gc.collect()
+        gc.disable()
         try:
-            use(pool)
+            client.request("GET", "/")
+            new = gc.get_objects(generation=0)
+            assert not [one for one in new if type(one) is httpx.Response]
         finally:
-            for thread in (holder, releaser, behind):
-                thread.join(LONG)
-                assert not thread.is_alive()
+            gc.enable()
 
-    assert interrupt_each_place(scenario, 1) > 10
+
+# --- what another thread ends -----------------------------------------------------
+
+
+def stopped(work: Callable[[Stop], object], is_waiting: Callable[[], object]) -> None:
+    """Begin *work* in a thread, and stop it once it waits."""
+    stop = Stop()
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(work, stop)
+        wait_until(is_waiting)
+        began = time.monotonic()
+        stop.stop()
+        assert isinstance(future.exception(PLENTY), StoppedError)
+        assert time.monotonic() - began < 5
+
+
+def send(client: Client, stop: Stop) -> None:
+    """Send a request that *stop* ends."""
+    until = time.monotonic() + PLENTY
+    request = HttpRequest("GET", "/")
+    client._sender.send(request, until=until, timeout=PLENTY, stop=stop)
+
+
+def test_a_stop_ends_what_waits_for_a_response() -> None:
+    """The socket is shut down, and the connection is not used again."""
+    with serve(silent) as server, Client(server.address, **OPTIONS) as client:
+        stopped(lambda stop: send(client, stop), lambda: server.requests)
+        assert not client._sender.is_open
+
+
+def test_a_stop_ends_what_waits_for_a_name() -> None:
+    """The look-up itself goes on, in a thread that nobody waits for."""
+    looking, go_on = threading.Event(), threading.Event()
+
+    def look_up() -> list[Any]:
+        looking.set()
+        go_on.wait(PLENTY)
+        return []
+
+    with resolving(look_up), Client("http://many.test", **OPTIONS) as client:
+        stopped(lambda stop: send(client, stop), looking.is_set)
+        go_on.set()
+
+
+def test_a_stop_ends_what_waits_for_a_place() -> None:
+    """Nobody gets the place that it waited for in vain."""
+    pool = Pool(1)
+    run(pool.enter(exchange()))
+    stopped(
+        lambda stop: run(pool.enter(exchange(stop))),
+        lambda: pool._places[0].waiting,
+    )
+    assert not pool._places[0].waiting
+    pool.leave()
+    run(pool.enter(exchange()))
+
+
+def test_a_stop_leaves_the_connections_of_others_alone() -> None:
+    """What was used by an exchange that is over is not shut down."""
+    with serve(echoes) as server, Client(server.address, **OPTIONS) as client:
+        stop = Stop()
+        send(client, stop)
+        stop.stop()
+        assert client.request("GET", "/1") == "/1"
+        assert server.connections == 1
+        with pytest.raises(StoppedError):
+            send(client, stop)
+        with pytest.raises(StoppedError):
+            stop.sleep(PLENTY)
+
+
+# --- names and addresses ----------------------------------------------------------
+
+
+def address_of(server: Server, host: str = "127.0.0.1") -> tuple[Any, ...]:
+    """What ``getaddrinfo`` finds for *server* at *host*."""
+    return (2, 1, 6, "", (host, server.port))
+
+
+@variants
+def test_the_next_address_is_tried(variant: str) -> None:
+    """Where one address of a host does not respond, another one may."""
+    with (
+        serve(echoes) as server,
+        resolving(lambda: [address_of(server, "127.0.0.2"), address_of(server)]),
+        opened(variant, f"http://many.test:{server.port}") as client,
+    ):
+        assert client.request("GET", "/1") == "/1"
+
+
+@variants
+@pytest.mark.parametrize("addresses", [[], None])
+def test_a_host_without_an_address(variant: str, addresses: list[Any] | None) -> None:
+    """It is a failed connection, and certainly nothing was sent."""
+
+    def look_up() -> list[Any]:
+        if addresses is None:
+            raise OSError("no such name")
+        return addresses
+
+    with (
+        resolving(look_up),
+        opened(variant, "http://many.test", retries=0) as client,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        client.request("GET", "/")
+    assert not caught.value.maybe_sent
+
+
+@variants
+def test_a_look_up_that_hangs(variant: str) -> None:
+    """It takes the timeout, and no event loop's thread."""
+    go_on = threading.Event()
+
+    def look_up() -> list[Any]:
+        go_on.wait(PLENTY)
+        return []
+
+    with (
+        resolving(look_up),
+        opened(variant, "http://many.test", retries=0, timeout=0.05) as client,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        client.request("GET", "/")
+    go_on.set()
+    assert caught.value.step == "name"

@@ -1,16 +1,13 @@
-"""Proxies: as an argument, or from the environment."""
+"""Proxies: as an argument, or from the environment; they are httpx's own."""
 
 from __future__ import annotations
 
 import base64
-import copy
-import os
-import pickle
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,21 +15,21 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
+from both_clients import KEY, VARIANTS, WITH_TRIO, opened
 from loopback import AUTHORITY, Connection, Script, Server, contexts, polite, serve
 from secret_search import everything_logged, shown_by
-from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
-from sitestats import AsyncClient, Client, HTTPTransport
-from sitestats._common.errors import (
-    ConfigurationError,
-    ConnectionFailedError,
-)
+from sitestats import Client, ConfigurationError, RequestTimeoutError, SiteStatsError
+from sitestats._common.errors import ConnectionFailedError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import proxy_from_environment
-from sitestats._transport.proxies import Proxy
-from sitestats._transport.sender import AsyncSender, Sender
 
 PASSWORD = "p4ssw0rd"
 BOOKS = "https://bücher.example"
+PLENTY = 30.0
+variants = pytest.mark.parametrize("variant", VARIANTS)
+LEFT = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""httpx leaves some sockets of proxies that fail to the garbage collection."""
+trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
 
 
 def leads_to(server: Server) -> Script:
@@ -46,8 +43,8 @@ def leads_to(server: Server) -> Script:
                 carry(connection, onward)
                 return
             while request:
-                method, _, rest = request.partition(b" http://stats.example")
-                onward.sendall(method + b" " + rest)
+                method, _, rest = request.partition(b" http://")
+                onward.sendall(method + b" /" + rest.partition(b"/")[2])
                 connection.send(onward.recv(65536))
                 request = connection.request()
 
@@ -64,55 +61,56 @@ def carry(connection: Connection, onward: socket.socket) -> None:
 
     thread = threading.Thread(target=back)
     thread.start()
-    while data := connection.take():
-        onward.sendall(data)
-    onward.shutdown(socket.SHUT_RDWR)
-    thread.join(LONG)
+    with suppress(OSError):
+        while data := connection.take():
+            onward.sendall(data)
+        onward.shutdown(socket.SHUT_RDWR)
+    thread.join(PLENTY)
 
 
 @contextmanager
 def service(
-    name: str = "stats.example",
+    script: Script = polite, name: str = "stats.example"
 ) -> Iterator[tuple[Server, ssl.SSLContext]]:
     """A service behind TLS, and a context that trusts it."""
     behind, trusting = contexts(name)
-    with serve(polite, behind) as server:
+    with serve(script, behind) as server:
         yield server, trusting
 
 
-@pytest.mark.parametrize("host", ["stats.example", "[2001:db8::1]:8080"])
+@trio_too
+@pytest.mark.parametrize("host", ["stats.example", "stats.example:8080"])
 def test_a_plain_request_goes_to_the_proxy(variant: str, host: str) -> None:
     """A plain request is sent to the proxy with its whole URL."""
     with (
         serve(polite) as server,
         serve(leads_to(server)) as proxy,
-        open_sender(variant, f"http://{host}", proxy=proxy.address) as sender,
+        opened(variant, f"http://{host}", proxy=proxy.address) as client,
     ):
         for _ in range(2):
-            assert sender.send().body == b'{"ok":true}'
+            assert client.request("GET", "/x") == {"ok": True}
     line, header, *_ = proxy.requests[0].decode().split("\r\n")
-    assert line == f"GET http://{host}/example.com.json HTTP/1.1"
+    assert line == f"GET http://{host}/x HTTP/1.1"
     assert header == f"Host: {host}"
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
-    assert proxy.connections == 1
 
 
-@pytest.mark.parametrize("host", ["stats.example", "[2001:db8::1]"])
-def test_a_tunnel_leads_to_a_service_behind_tls(variant: str, host: str) -> None:
-    """In a tunnel the proxy sees host and port, and nothing of the request."""
-    with (
-        service(host.strip("[]")) as (server, trusting),
-        serve(leads_to(server)) as proxy,
-        open_sender(
-            variant, f"https://{host}", proxy=proxy.address, verify=trusting
-        ) as sender,
-    ):
-        for _ in range(2):
-            assert sender.send().status == 200
-    assert len(proxy.requests) == 1
-    assert proxy.requests[0].startswith(f"CONNECT {host}:443 HTTP/1.1\r\n".encode())
+@trio_too
+def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
+    """In a tunnel the proxy sees host, port and login, and nothing of the request."""
+    login = base64.b64encode(f"user:{PASSWORD}".encode())
+    with service() as (server, trusting), serve(leads_to(server)) as proxy:
+        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        options = {"proxy": address, "verify": trusting}
+        with opened(variant, "https://stats.example", **options) as client:
+            for _ in range(2):
+                assert client.request("GET", "/x") == {"ok": True}
+            assert PASSWORD not in repr(client)
+    assert proxy.requests[0].startswith(b"CONNECT stats.example:443 HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic " + login in proxy.requests[0]
     assert KEY.encode() not in proxy.requests[0]
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
+    assert login not in server.requests[0]
 
 
 @pytest.fixture
@@ -123,35 +121,27 @@ def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
 
 
+@trio_too
 @pytest.mark.usefixtures("trusted")
 def test_a_proxy_behind_tls(variant: str) -> None:
-    """The certificate of a proxy is checked by the authorities of the environment."""
+    """The certificate of a proxy is checked by the authorities of the environment, and
+    a service behind TLS is reached through it.
+    """
     behind, _ = contexts("localhost")
     with (
-        serve(polite) as server,
+        service() as (server, trusting),
         serve(leads_to(server), behind) as proxy,
-        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
+        opened(
+            variant, "https://stats.example", proxy=proxy.address, verify=trusting
+        ) as client,
     ):
-        assert sender.send().status == 200
-    assert len(proxy.requests) == 1
+        for _ in range(2):
+            assert client.request("GET", "/x") == {"ok": True}
 
 
-def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
-    """A proxy's password is in the tunnel's request, and in none to the service."""
-    secret = base64.b64encode(f"user:{PASSWORD}".encode())
-    with service() as (server, trusting), serve(leads_to(server)) as proxy:
-        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
-        with open_sender(
-            variant, "https://stats.example", proxy=address, verify=trusting
-        ) as sender:
-            assert sender.send().status == 200
-            assert PASSWORD not in repr(sender.sender)
-    assert b"Proxy-Authorization: Basic " + secret in proxy.requests[0]
-    assert secret not in server.requests[0]
-
-
+@variants
 def test_a_proxy_that_refuses(variant: str) -> None:
-    """The error of a proxy that refuses has its status, and that nothing was sent."""
+    """The error has its status, the proxy's name, and that nothing was sent."""
 
     def refuse(connection: Connection) -> None:
         connection.request()
@@ -159,12 +149,15 @@ def test_a_proxy_that_refuses(variant: str) -> None:
 
     with serve(refuse) as proxy:
         address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        options = {"proxy": address, "retries": 0}
         with (
-            open_sender(variant, "https://stats.example", proxy=address) as sender,
+            opened(variant, "https://stats.example", **options) as client,
             pytest.raises(ConnectionFailedError, match="407 Proxy Auth") as caught,
         ):
-            sender.send(ADD)
+            client.request("POST", "/x", json={})
+    assert f"by the proxy http://127.0.0.1:{proxy.port}: " in str(caught.value)
     assert not caught.value.maybe_sent
+    assert caught.value.step == "proxy"
     assert PASSWORD not in str(caught.value)
 
 
@@ -177,93 +170,158 @@ def repeats(connection: Connection) -> None:
     connection.send(head % (plain, len(plain), plain, plain))
 
 
+@variants
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(
-    "password", [PASSWORD, "p%C3%A4ss%2Fw0rd-long", "p%FFssw0rd-l"]
-)
+@pytest.mark.parametrize("password", [PASSWORD, "p%C3%A4ss%2Fw0rd-long"])
 def test_a_password_that_a_proxy_repeats(
     variant: str, scheme: str, password: str
 ) -> None:
-    """What a proxy repeats of its login, in a reason, a header or a body, is redacted:
-    whatever bytes it has.
-    """
+    """What a proxy repeats of its login is redacted, wherever it does."""
     with serve(repeats) as proxy, everything_logged() as lines:
         address = f"http://user:{password}@127.0.0.1:{proxy.port}"
-        with open_sender(variant, f"{scheme}://stats.example", proxy=address) as sender:
-            try:
-                shown = repr(sender.send(ADD))
-            except ConnectionFailedError as error:
-                shown = shown_by(error)
+        with (
+            opened(variant, f"{scheme}://stats.example", proxy=address) as client,
+            pytest.raises(SiteStatsError) as caught,
+        ):
+            client.request("POST", "/x", json={})
     plain = unquote_to_bytes(password)
-    login = base64.b64encode(b"user:" + plain).decode()
-    text = plain.decode("utf-8", "replace")
-    forms = {password, text, repr(text)[1:-1], login} - {""}
+    forms = {password, plain.decode(), base64.b64encode(b"user:" + plain).decode()}
     long = {form for form in forms if scheme == "https" or len(form) >= 12}
-    for one in (shown, *lines):
+    for one in (shown_by(caught.value), *lines):
         assert not any(form in one for form in long)
 
 
-def test_a_proxy_of_bytes_that_are_no_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An address in the environment with any bytes is taken, or refused unseen."""
-    address = os.fsdecode(b"http://user:p\xffssword@127.0.0.1:9")
-    monkeypatch.setenv("HTTP_PROXY", address)
-    keys = {"api_key": KEY, "user_id": USER}
-    client = Client("http://stats.example", retries=0, **keys)
-    with client, pytest.raises(ConnectionFailedError) as caught:
-        client.request("GET", "/")
-    assert "ssword" not in shown_by(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "host"),
-    [
-        ("http://BÜCHER.example", b"xn--bcher-kva.example"),
-        # By IDNA 2003 it would be strasse.example.
-        ("http://straße.example", b"xn--strae-oqa.example"),
-        ("socks5://[::1]:9", b"::1"),
-        ("http://127.0.0.1", b"127.0.0.1"),
-    ],
-)
-def test_the_host_of_a_proxy(given: str, host: bytes) -> None:
-    """The host of a proxy is read as that of the service is."""
-    assert Proxy(given).host == host
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        f"ftp://{PASSWORD}@x",
-        f"//{PASSWORD}",
-        PASSWORD,
-        "",
-        "http://",
-    ],
-)
-@pytest.mark.parametrize("kind", [Sender, AsyncSender])
-def test_what_is_no_proxy_is_refused_at_once(
-    kind: type[Sender | AsyncSender], address: str
-) -> None:
+@pytest.mark.parametrize("address", [f"ftp://{PASSWORD}@x", PASSWORD, "", "http://"])
+@variants
+def test_what_is_no_proxy_is_refused_at_once(variant: str, address: str) -> None:
     """A wrong proxy is refused when it is set, without repeating a password."""
-    with pytest.raises(ConfigurationError, match="proxy is an address") as caught:
-        kind(settings_for("https://stats.example", proxy=address))
-    assert PASSWORD not in str(caught.value)
-    assert caught.value.__context__ is None
-    with pytest.raises(ConfigurationError) as caught:
-        HTTPTransport(proxy=address)
+    with (
+        pytest.raises(ConfigurationError, match="the address of a proxy") as caught,
+        opened(variant, "https://stats.example", proxy=address),
+    ):
+        pass
     assert PASSWORD not in shown_by(caught.value)
 
 
-@pytest.mark.parametrize(
-    "login", [f"{'u' * 256}:p", f"u:{'é' * 128}"], ids=["user", "password"]
-)
-def test_a_socks_login_that_is_too_long(login: str) -> None:
-    """A login that SOCKS has no room for is refused when the client is made."""
-    address = f"socks5://{login}@localhost"
-    with pytest.raises(ConfigurationError, match="at most 255 bytes each"):
-        Sender(settings_for("https://stats.example", proxy=address))
+# --- limits -----------------------------------------------------------------------
 
 
-# The environment ------------------------------------------------------------
+def drips(connection: Connection) -> None:
+    """Respond a byte at a time."""
+    connection.request()
+    connection.drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 3000)
+
+
+@trio_too
+@pytest.mark.usefixtures("trusted")
+@LEFT
+@pytest.mark.parametrize("kind", ["plain", "tunnel", "TLS in TLS", "CONNECT", "hello"])
+def test_a_call_by_a_proxy_ends_within_its_limit(variant: str, kind: str) -> None:
+    """Drops end at the total timeout, in the response as in that of the proxy."""
+    behind, _ = contexts("localhost")
+    options: dict[str, Any] = {"total_timeout": 0.3, "retries": 0}
+    with service(drips) as (server, trusting):
+        script, secured = leads_to(server), kind in {"TLS in TLS", "hello"}
+        if kind in {"plain", "CONNECT"}:
+            script = drips
+        if kind == "hello":
+            secured, script = False, lambda one: one.server.ending.wait(PLENTY)
+        with serve(script, behind if secured else None) as proxy:
+            address = (
+                f"{'https' if kind == 'hello' else 'http'}://localhost:{proxy.port}"
+            )
+            options |= {"proxy": proxy.address if secured else address}
+            base = f"http{'' if kind == 'plain' else 's'}://stats.example"
+            began = time.monotonic()
+            with (
+                opened(variant, base, verify=trusting, **options) as client,
+                pytest.raises(RequestTimeoutError, match="before total_timeout"),
+            ):
+                client.request("GET", "/x")
+            assert time.monotonic() - began < 5
+
+
+@variants
+def test_what_comes_behind_a_response_is_nobodys(variant: str) -> None:
+    """Bytes that a proxy sends behind a response are not taken for another one."""
+    good = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
+
+    def poisons(connection: Connection) -> None:
+        while connection.request():
+            connection.send(good + good.replace(b"\r\n1", b"\r\n2"))
+
+    with (
+        serve(poisons) as proxy,
+        opened(variant, "http://stats.example", proxy=proxy.address) as client,
+    ):
+        assert [client.request("GET", "/x") for _ in range(3)] == [1, 1, 1]
+
+
+# --- SOCKS ------------------------------------------------------------------------
+
+
+def socks_to(server: Server, method: bytes, reply: bytes) -> Script:
+    """A SOCKS5 proxy that wants *method* of authentication, and then says *reply*."""
+
+    def script(connection: Connection) -> None:
+        assert connection.take() == b"\x05\x01" + method
+        connection.send(b"\x05" + method)
+        if method == b"\x02":
+            assert connection.take() == b"\x01\x02me\x04pass"
+            connection.send(b"\x01\x00")
+        # The proxy looks the name up.
+        assert connection.take() == b"\x05\x01\x00\x03\x0dstats.example\x00\x50"
+        connection.send(b"\x05" + reply + b"\x00\x01\x00\x00\x00\x00\x00\x00")
+        with socket.create_connection(("127.0.0.1", server.port)) as onward:
+            carry(connection, onward)
+
+    return script
+
+
+@trio_too
+@pytest.mark.parametrize(("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")])
+def test_a_socks_proxy_leads_to_the_service(
+    variant: str, user: str, method: bytes
+) -> None:
+    """A SOCKS5 proxy carries requests, with and without a user and password."""
+    pytest.importorskip("socksio")
+    with (
+        serve(polite) as server,
+        serve(socks_to(server, method, b"\x00")) as proxy,
+        opened(
+            variant,
+            "http://stats.example",
+            proxy=f"socks5://{user}127.0.0.1:{proxy.port}",
+        ) as client,
+    ):
+        for _ in range(2):
+            assert client.request("GET", "/x") == {"ok": True}
+
+
+@variants
+@LEFT
+@pytest.mark.parametrize("reply", [b"\x05", b""])
+def test_a_socks_proxy_that_refuses(variant: str, reply: bytes) -> None:
+    """It is a failed connection that names the proxy."""
+    pytest.importorskip("socksio")
+    with serve(polite) as server, serve(socks_to(server, b"\x00", reply)) as proxy:
+        address = f"socks5://127.0.0.1:{proxy.port}"
+        options = {"proxy": address, "retries": 0}
+        with (
+            opened(variant, "http://stats.example", **options) as client,
+            pytest.raises(ConnectionFailedError, match=f"by the proxy {address}: "),
+        ):
+            client.request("GET", "/x")
+
+
+def test_socks_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the error says what to install, when the client is made."""
+    monkeypatch.setattr("sitestats._transport.httpx_client.find_spec", lambda _: None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
+        Client("http://stats.example", proxy="socks5://127.0.0.1:9")
+
+
+# --- the environment --------------------------------------------------------------
 
 VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"]
 
@@ -332,7 +390,7 @@ def test_a_client_takes_the_proxy_of_the_environment(
     environment: pytest.MonkeyPatch,
 ) -> None:
     """Left out, the proxy is the environment's; None is no proxy."""
-    keys = {"api_key": KEY, "user_id": USER}
+    keys = {"api_key": KEY, "user_id": "user"}
     with serve(polite) as server, serve(leads_to(server)) as proxy:
         environment.setenv("HTTP_PROXY", proxy.address)
         with Client("http://stats.example", **keys) as client:
@@ -343,165 +401,3 @@ def test_a_client_takes_the_proxy_of_the_environment(
         ):
             client.request("GET", "/api/custom")
     assert len(proxy.requests) == 1
-
-
-def test_the_senders_do_not_look_into_the_environment(
-    variant: str, environment: pytest.MonkeyPatch
-) -> None:
-    """A sender uses the proxy of its settings only."""
-    environment.setenv("ALL_PROXY", "http://127.0.0.1:9")
-    environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        assert sender.send(GET).status == 200
-
-
-# Pickles --------------------------------------------------------------------
-
-WITH_PASSWORD = f"http://user:{PASSWORD}@127.0.0.1:3128"
-BASE = "https://stats.example"
-
-
-@pytest.mark.parametrize("cls", [Client, AsyncClient])
-@pytest.mark.parametrize(
-    "proxy", [WITH_PASSWORD, "socks5://token@localhost", "https://:x@localhost"]
-)
-def test_a_password_of_an_argument_is_not_pickled(cls: type, proxy: str) -> None:
-    """A client whose proxy= has a user or a password can't be pickled or copied."""
-    client = cls(BASE, proxy=proxy)
-    for action in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(ConfigurationError, match="set HTTPS_PROXY") as caught:
-            action(client)
-        assert PASSWORD not in shown_by(caught.value)
-
-
-@pytest.mark.parametrize("make", [Client, Client.from_env, AsyncClient.from_env])
-def test_a_proxy_of_the_environment_is_read_again(
-    environment: pytest.MonkeyPatch, make: Callable[[str], Any]
-) -> None:
-    """A proxy that the environment names is in no pickle; each process has its own."""
-    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
-    client = make(BASE)
-    assert client._settings.proxy == WITH_PASSWORD
-    data = pickle.dumps(client)
-    assert PASSWORD.encode() not in data
-    assert pickle.loads(data)._settings.proxy == WITH_PASSWORD
-    environment.setenv("HTTPS_PROXY", "http://127.0.0.1:8080")
-    assert pickle.loads(data)._settings.proxy == "http://127.0.0.1:8080"
-    environment.delenv("HTTPS_PROXY")
-    assert pickle.loads(data)._settings.proxy is None
-
-
-def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) -> None:
-    """A proxy= that holds no credential goes along, and so does proxy=None."""
-    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
-    for proxy in ("http://127.0.0.1:3128", None):
-        client = Client(BASE, proxy=proxy)
-        assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy
-
-
-@pytest.mark.usefixtures("trusted")
-def test_tls_within_tls(variant: str) -> None:
-    """A service behind TLS is reached through a proxy behind TLS."""
-    behind, _ = contexts("localhost")
-    with (
-        service() as (server, trusting),
-        serve(leads_to(server), behind) as proxy,
-        open_sender(
-            variant, "https://stats.example", proxy=proxy.address, verify=trusting
-        ) as sender,
-    ):
-        for _ in range(2):
-            assert sender.send().body == b'{"ok":true}'
-    assert proxy.connections == 1
-
-
-def socks_to(
-    service: Server, method: bytes, reply: bytes, *, in_pieces: bool = False
-) -> Callable[..., None]:
-    """A SOCKS5 proxy that wants *method* of authentication, and then says *reply*."""
-    pause = 0.005 if in_pieces else 0.0
-
-    def say(connection: Connection, data: bytes) -> None:
-        for piece in [data[i : i + 1] for i in range(len(data))] if pause else [data]:
-            connection.send(piece)
-            time.sleep(pause)
-
-    def script(connection: Connection) -> None:
-        assert connection.take() == b"\x05\x01" + method
-        say(connection, b"\x05" + method)
-        if method == b"\x02":
-            assert connection.take() == b"\x01\x02me\x04pass"
-            say(connection, b"\x01\x00")
-        # The proxy looks the name up.
-        assert connection.take() == b"\x05\x01\x00\x03\x0dstats.example\x00\x50"
-        # Its own address follows: as IPv4, or a name with its length before it.
-        own = b"\x03\x05a.exa" if in_pieces else b"\x01\x00\x00\x00\x00"
-        say(connection, b"\x05" + reply + b"\x00" + own + b"\x00\x00")
-        with socket.create_connection(("127.0.0.1", service.port)) as onward:
-            while data := connection.take():
-                onward.sendall(data)
-                connection.send(onward.recv(65536))
-
-    return script
-
-
-@pytest.mark.parametrize(
-    ("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")], ids=["open", "login"]
-)
-@pytest.mark.parametrize("in_pieces", [False, True], ids=["whole", "in pieces"])
-def test_a_socks_proxy_leads_to_the_service(
-    variant: str,
-    user: str,
-    method: bytes,
-    in_pieces: bool,  # noqa: FBT001 - a parameter
-) -> None:
-    """A SOCKS5 proxy carries requests, with and without a user and password, however
-    its replies are cut.
-    """
-    with (
-        serve(polite) as service,
-        serve(socks_to(service, method, b"\x00", in_pieces=in_pieces)) as proxy,
-        open_sender(
-            variant,
-            "http://stats.example",
-            proxy=f"socks5://{user}127.0.0.1:{proxy.port}",
-        ) as sender,
-    ):
-        for _ in range(2):
-            assert sender.send().body == b'{"ok":true}'
-    assert proxy.connections == 1
-
-
-def test_a_socks_proxy_that_refuses(variant: str) -> None:
-    """What a SOCKS proxy refuses is a failed connection; nothing was sent."""
-    with (
-        serve(polite) as service,
-        serve(socks_to(service, b"\x00", b"\x05")) as proxy,
-        open_sender(
-            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
-        ) as sender,
-        pytest.raises(ConnectionFailedError, match="could not connect") as caught,
-    ):
-        sender.send()
-    assert not caught.value.maybe_sent
-
-
-@pytest.mark.parametrize("reply", [b"HTTP/1.1 400 Bad\r\n\r\n", b"\x05", b""])
-def test_a_garbled_socks_reply_is_a_failed_connection(
-    variant: str, reply: bytes
-) -> None:
-    """Whatever a SOCKS proxy says first, the error is ours and names the proxy."""
-
-    def script(connection: Connection) -> None:
-        connection.take()
-        connection.send(reply)
-
-    with (
-        serve(script) as proxy,
-        open_sender(
-            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
-        ) as sender,
-        pytest.raises(ConnectionFailedError, match="the proxy socks5://127") as caught,
-    ):
-        sender.send()
-    assert not caught.value.maybe_sent

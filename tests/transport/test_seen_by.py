@@ -6,11 +6,11 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 import respx
@@ -20,33 +20,14 @@ from sentry_sdk.envelope import Envelope
 from sentry_sdk.integrations.httpx import HttpxIntegration
 from sentry_sdk.transport import Transport
 
+from both_clients import KEY, QUERY, WITH_TRIO, opened
 from loopback import Connection, Server, polite, serve
-from sitestats import AsyncClient, Client, ConnectionFailedError, StatsQuery
+from sitestats import ConnectionFailedError
 
-KEY = "sa_api_key_Zw5fXq7RtY"
 ADDRESS = "https://stats.example"
-QUERY = StatsQuery("example.com").fields("pageviews")
 BODY = {"ok": True, "hostname": "example.com", "pageviews": 7}
 
 Get = Callable[..., int]
-
-
-@pytest.fixture(params=["blocking", "asyncio", "trio"])
-def get(request: pytest.FixtureRequest) -> Get:
-    """Request page views once, with a client that is made for it."""
-
-    async def get_async(address: str, options: dict[str, Any]) -> int:
-        async with AsyncClient(address, **options) as client:
-            return (await client.stats.get(QUERY)).pageviews
-
-    def get(address: str = ADDRESS, **more: Any) -> int:
-        options = {"api_key": KEY, "proxy": None, "retries": 0, **more}
-        if request.param != "blocking":
-            return anyio.run(get_async, address, options, backend=request.param)
-        with Client(address, **options) as client:
-            return client.stats.get(QUERY).pageviews
-
-    return get
 
 
 def counts(connection: Connection) -> None:
@@ -60,6 +41,33 @@ def service() -> Iterator[Server]:
     """A service on loopback."""
     with serve(counts) as server:
         yield server
+
+
+@pytest.fixture(params=["before", "after"])
+def get(variant: str, service: Server, request: pytest.FixtureRequest) -> Iterator[Get]:
+    """Requests page views, with a client that was made before a tool is there, or is
+    made then.
+    """
+    with ExitStack() as stack:
+
+        def client(address: str) -> Any:
+            return stack.enter_context(opened(variant, address, retries=0))
+
+        known = {}
+        if request.param == "before":
+            known = {address: client(address) for address in (ADDRESS, service.address)}
+
+        def get(address: str = ADDRESS) -> int:
+            found = known.get(address) or client(address)
+            return int(found.stats.get(QUERY).pageviews)
+
+        yield get
+
+
+@pytest.fixture(params=WITH_TRIO)
+def variant(request: pytest.FixtureRequest) -> str:
+    """Each kind of client."""
+    return str(request.param)
 
 
 # Mocks ------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,17 @@ from typing import Any
 import pytest
 import trustme
 
-from loopback import Connection, Server, contexts, polite, serve
-from sender_variants import ADD, KEY, LONG, open_sender
-from sitestats import AsyncClient, Client, HTTPTransport, StatsQuery
-from sitestats._common.errors import ConfigurationError, ConnectionFailedError
-from sitestats._common.settings import checked_verify
+from both_clients import KEY, VARIANTS, WITH_TRIO, opened
+from loopback import Connection, Server, polite, serve
+from sitestats import AsyncClient, Client, ConfigurationError, ConnectionFailedError
+from sitestats._transport import httpx_client
 
 AUTHORITY = trustme.CA()
 FOREIGN = trustme.CA()
-
-# Python 3.13 calls a certificate without names another one.
 NO_NAME = "Hostname mismatch|Empty Subject Alternative Name"
+"""Python 3.13 calls a certificate without names another one."""
+variants = pytest.mark.parametrize("variant", VARIANTS)
+trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
 
 
 @contextmanager
@@ -51,82 +52,139 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
+@trio_too
 def test_a_context_of_one_s_own_is_used(variant: str) -> None:
     """A context as verify is used, with one connection for all requests."""
     with (
         secured() as server,
-        open_sender(variant, server.address, verify=trusting()) as sender,
+        opened(variant, server.address, verify=trusting()) as client,
     ):
         for _ in range(3):
-            assert sender.send().status == 200
+            client.request("GET", "/")
     assert server.connections == 1
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
+@variants
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path_is_a_path(variant: str, certificates: Path, kind: Any) -> None:
+    """A file of certificates may be given as a text or as a path."""
+    with (
+        secured() as server,
+        opened(variant, server.address, verify=kind(certificates)) as client,
+    ):
+        assert client.request("GET", "/") == {"ok": True}
+
+
+@variants
+def test_the_environment_may_name_certificates(
+    variant: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SSL_CERT_FILE is used, as httpx does."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
+    with secured() as server, opened(variant, server.address) as client:
+        assert client.request("GET", "/") == {"ok": True}
+
+
+@variants
+def test_verification_can_be_turned_off(variant: str) -> None:
+    """verify=False accepts any certificate."""
+    with (
+        secured(FOREIGN) as server,
+        opened(variant, server.address, verify=False) as client,
+    ):
+        assert client.request("GET", "/") == {"ok": True}
+
+
+@trio_too
+def test_what_is_not_trusted_is_not_retried(variant: str) -> None:
+    """A certificate of an unknown authority is not trusted in a second either; the
+    error says what to do.
+    """
+    with (
+        secured() as server,
+        opened(variant, server.address) as client,
+        pytest.raises(
+            ConnectionFailedError,
+            match=r"CERTIFICATE_VERIFY_FAILED.*verify= or SSL_CERT_FILE",
+        ) as caught,
+    ):
+        client.request("GET", "/")
+    assert not caught.value.temporary
+    assert not caught.value.maybe_sent
+    assert caught.value.step == "tls"
+    assert server.connections == 1
+
+
+@variants
 def test_a_directory_of_certificates_is_read_as_one(
     variant: str, tmp_path: Path
 ) -> None:
     """A directory as verify is read by hashed names, as OpenSSL does."""
     with (
         secured() as server,
-        open_sender(variant, server.address, verify=str(tmp_path)) as sender,
+        opened(variant, server.address, verify=tmp_path) as client,
         pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
     ):
-        sender.send()
+        client.request("GET", "/")
 
 
-def test_the_environment_may_name_certificates(
-    variant: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
+@variants
+def test_a_name_that_is_only_the_common_one_is_not_enough(
+    variant: str, certificates: Path
 ) -> None:
-    """SSL_CERT_FILE is used, as httpx does."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
-    with secured() as server, open_sender(variant, server.address) as sender:
-        assert sender.send().status == 200
-
-
-def test_verification_can_be_turned_off(variant: str) -> None:
-    """verify=False accepts any certificate."""
+    """A certificate is for the names that it lists, not for its subject's."""
     with (
-        secured(FOREIGN) as server,
-        open_sender(variant, server.address, verify=False) as sender,
+        secured(common_name="localhost") as server,
+        opened(variant, server.address, verify=certificates) as client,
+        pytest.raises(ConnectionFailedError, match=NO_NAME),
     ):
-        assert sender.send().status == 200
+        client.request("GET", "/")
 
 
+@trio_too
 def test_the_other_side_gets_the_reason(variant: str) -> None:
     """A service whose certificate is refused gets the reason as an alert of TLS."""
-    behind, _ = contexts("localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    FOREIGN.issue_cert("localhost").configure_cert(context)
     told: list[str] = []
 
     def shake_hands() -> None:
         sock, _ = listener.accept()
         with sock, pytest.raises(ssl.SSLError) as caught:
-            behind.wrap_socket(sock, server_side=True)
+            context.wrap_socket(sock, server_side=True)
         told.append(str(caught.value))
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"https://localhost:{listener.getsockname()[1]}"
         thread = threading.Thread(target=shake_hands)
         thread.start()
-        with (
-            open_sender(variant, address) as sender,
-            pytest.raises(ConnectionFailedError),
-        ):
-            sender.send()
-        thread.join(LONG)
+        with opened(variant, address) as client, pytest.raises(ConnectionFailedError):
+            client.request("GET", "/")
+        thread.join(30)
     assert "alert" in told[0].lower()
 
 
-def test_what_is_trusted_by_default_is_not_everything(variant: str) -> None:
-    """Without an argument a certificate of an unknown authority is refused."""
+@trio_too
+def test_a_service_that_speaks_plainly(variant: str) -> None:
+    """Where no TLS is spoken, the error asks whether the address is right."""
+
+    def plain(connection: Connection) -> None:
+        connection.take()
+        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
     with (
-        secured() as server,
-        open_sender(variant, server.address) as sender,
-        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+        serve(plain) as server,
+        opened(variant, f"https://127.0.0.1:{server.port}", retries=0) as client,
+        pytest.raises(ConnectionFailedError, match="Does the address begin with http:"),
     ):
-        sender.send()
+        client.request("GET", "/")
 
 
+# --- which are read, and when -----------------------------------------------------
+
+
+@variants
 @pytest.mark.parametrize("content", [None, "no certificate"])
 def test_certificates_that_can_not_be_read(
     variant: str, tmp_path: Path, content: str | None
@@ -137,111 +195,74 @@ def test_certificates_that_can_not_be_read(
         path.write_text(content)
     with (
         secured() as server,
-        open_sender(variant, server.address, verify=str(path)) as sender,
-        pytest.raises(ConfigurationError, match="see verify=, SSL_CERT_FILE"),
+        opened(variant, server.address, verify=path) as client,
+        pytest.raises(ConfigurationError, match="See verify=, SSL_CERT_FILE"),
     ):
-        sender.send()
+        client.request("GET", "/")
     assert server.connections == 0
 
 
-def test_no_context_is_made_for_plain_http(
-    variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The contexts that are made; each trusts the authority."""
+    found: list[object] = []
+
+    def make(verify: object) -> ssl.SSLContext:
+        found.append(verify)
+        return trusting()
+
+    monkeypatch.setattr(httpx_client, "_made_context", make)
+    return found
+
+
+@variants
+def test_no_context_is_made_for_plain_http(variant: str, made: list[object]) -> None:
     """Plain http reads no certificates, which take as long as 100 requests."""
-    monkeypatch.setattr("sitestats._transport.tls.make_context", None)
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        assert sender.send().status == 200
+    with serve(polite) as server, opened(variant, server.address) as client:
+        client.request("GET", "/")
+    assert made == []
 
 
-def test_one_context_serves_all_connections(
-    variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@variants
+def test_one_context_serves_all_connections(variant: str, made: list[object]) -> None:
     """The certificates are read once, however many connections there are."""
-    made: list[ssl.SSLContext] = []
-
-    def make(_verify: object) -> ssl.SSLContext:
-        made.append(trusting())
-        return made[-1]
-
-    monkeypatch.setattr("sitestats._transport.tls.make_context", make)
-    with secured() as server, open_sender(variant, server.address) as sender:
-        for _ in range(5):
-            assert sender.send(ADD).status == 200
-        assert server.connections == 5
-    assert len(made) == 1
+    with secured() as server, opened(variant, server.address) as client:
+        for _ in range(3):
+            client.request("POST", "/", json={})
+        assert server.connections == 3
+    assert made == [True]
 
 
-def test_a_name_that_is_only_the_common_one_is_not_enough(
-    variant: str, certificates: Path
+def test_threads_that_start_together_read_the_certificates_once(
+    made: list[object],
 ) -> None:
-    """A certificate is for the names that it lists, not for its subject's."""
-    with (
-        secured(common_name="localhost") as server,
-        open_sender(variant, server.address, verify=str(certificates)) as sender,
-        pytest.raises(ConnectionFailedError, match=NO_NAME),
-    ):
-        sender.send()
+    """Certificates, which take long, are read once for all threads."""
+    together = threading.Barrier(10)
 
+    def send(_number: int) -> Any:
+        together.wait(30)
+        return client.request("GET", "/")
 
-def test_what_is_not_trusted_is_not_retried() -> None:
-    """A certificate that is not trusted now is not trusted in a second either, and the
-    error says what to do.
-    """
-    query = StatsQuery("example.com").fields("pageviews")
     with (
         secured() as server,
-        Client(server.address, proxy=None) as client,
-        pytest.raises(
-            ConnectionFailedError,
-            match=r"CERTIFICATE_VERIFY_FAILED.*verify= or SSL_CERT_FILE",
-        ) as caught,
+        opened("blocking", server.address) as client,
+        ThreadPoolExecutor(10) as executor,
     ):
-        client.stats.get(query)
-    assert not caught.value.temporary
-    assert server.connections == 1
+        [*executor.map(send, range(10))]
+    assert made == [True]
 
 
-def test_a_service_that_speaks_plainly(variant: str) -> None:
-    """Where no TLS is spoken, the error asks whether the address is right."""
-
-    def plain(connection: Connection) -> None:
-        connection.take()
-        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-    with (
-        serve(plain) as server,
-        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
-        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
-    ):
-        sender.send(ADD)
-    assert "does the address begin with http:" in str(caught.value)
-    assert not caught.value.maybe_sent
-
-
-@pytest.mark.parametrize(
-    "verify",
-    [None, 0, 1, "", b"authority.pem", 1.5, ssl.SSLContext, ["a.pem"]],
-    ids=repr,
-)
-@pytest.mark.parametrize("make", [Client, AsyncClient, HTTPTransport])
-def test_what_verifies_nothing_is_refused(make: Any, verify: Any) -> None:
+@pytest.mark.parametrize("verify", [None, 0, 1, "", b"a.pem", ssl.SSLContext, ["a"]])
+@pytest.mark.parametrize("make", [Client, AsyncClient])
+def test_what_verifies_nothing_is_refused(
+    make: Callable[..., Any], verify: Any
+) -> None:
     """A value that is no certificates trusts nobody; it is an error at once."""
-    address = {} if make is HTTPTransport else {"base_url": "https://stats.example"}
-    with pytest.raises(ConfigurationError, match="verify is True, False, the path"):
-        make(**address, verify=verify)
+    with pytest.raises(ConfigurationError, match="verify"):
+        make("https://stats.example", verify=verify)
 
 
-def test_a_path_is_a_path(variant: str, certificates: Path) -> None:
-    """A path may be a text or an object, and pickles as a text."""
-    client = Client("https://stats.example", verify=certificates, proxy=None)
-    assert client._settings.verify == str(certificates)
-    with secured() as server:
-        for verify in (certificates, str(certificates)):
-            settings = {"verify": checked_verify(verify)}
-            with open_sender(variant, server.address, **settings) as sender:
-                assert sender.send().status == 200
-
-
+@variants
 def test_a_context_counts_whatever_its_class(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,5 +284,5 @@ def test_a_context_counts_whatever_its_class(
     own = trusting()
     with secured() as server:
         monkeypatch.setattr(ssl, "SSLContext", Injected)
-        with open_sender(variant, server.address, verify=checked_verify(own)) as sender:
-            assert sender.send().status == 200
+        with opened(variant, server.address, verify=own) as client:
+            assert client.request("GET", "/") == {"ok": True}

@@ -26,7 +26,7 @@ import anyio
 
 from sitestats._protocol import operations
 from sitestats._results.outcomes import AsyncOutcomes, Outcomes
-from sitestats._transport.interrupt import Stop, StoppedError
+from sitestats._transport.stop import Stop, StoppedError
 
 from .schedule import END, BlockOptions, Job, Schedule
 
@@ -178,8 +178,6 @@ class OutcomeStream:
                 self._jobs.put(None)
             for thread in self._threads:
                 _join(thread)
-            # Not after a second interrupt, which leaves threads that still end.
-            self._stop.close()
         finally:
             self._schedule.end()
             # A generator that iter() made is closed here; the caller may use one

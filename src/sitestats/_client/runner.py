@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest, HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
     from sitestats._store.stored_responses import StoredResponses
-    from sitestats._transport.interrupt import Stop
     from sitestats._transport.sender import AsyncSender, Sender
+    from sitestats._transport.stop import Stop
 
 T = TypeVar("T")
 P = ParamSpec("P")

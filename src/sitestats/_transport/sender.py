@@ -1,8 +1,7 @@
-"""Send requests by httpx over pooled connections, within limits.
+"""Send requests by httpx, within limits; the client of httpx is ours, or the user's.
 
-The client of httpx is ours, over a transport of ours or of the user's, or one of the
-user's own. With a transport that is not ours, ``total_timeout`` of a blocking call is
-checked between the pieces of a body; an awaited one ends by a cancel scope.
+With a client of the user's, ``total_timeout`` of a blocking call is checked between the
+pieces of a body; an awaited one ends by a cancel scope.
 
 The headers of a request hold credentials in plain text, and so do the frames below
 that send it. An exception keeps its frames: so errors are made from the original's
@@ -11,111 +10,133 @@ text and raised without it.
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
-
-import anyio
-import httpx
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, closing, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.tracebacks import clear_frames
 
-from .attempt import Attempt
-from .backend import Slot
-from .body import Body
-from .http_transport import AsyncHTTPTransport, HTTPTransport, send_along
-from .logs import redact_logs
-from .outgoing import Outgoing
-from .pool import AsyncPool, Lease, Pool
-from .redaction import Redactor
-from .route import Route
-from .slot_pools import IDLE_SECONDS
-from .user_transport import check_given
-from .waiting import OutOfTimeError
+from .failures import Failures
+from .httpx_client import (
+    EXTENSION,
+    NOTHING,
+    Outgoing,
+    library_of,
+    own_client,
+    proxy_secrets,
+)
+from .limits import MOST_BYTES, AwaitedExchange, Exchange, run
+from .pool import Pool
+from .reading import CorruptError, TooLargeError, decompressed
+from .redaction import Redactor, redact_logs
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
 
-    from .interrupt import Stop
-
-PoolT = TypeVar("PoolT", bound=Pool[Slot] | AsyncPool[Slot])
-
-_GRACE: Final = 1.0
-"""Seconds for leaving the rest of a body alone."""
-
-_MOST_PIECES_LEFT: Final = 20_000
-"""More than httpx has read in advance: that is 64 KiB, of at least 6 bytes each."""
-
-_WITHOUT_BODY: Final = {204, 304}
-"""With these a length is that of a body that would come with another status."""
-
-_NOTHING: Final = httpx.ByteStream(b"")
+    from .stop import Stop
 
 
-class _NoCookies(httpx.Cookies):
-    """A jar that takes none, as no request is sent with one."""
-
-    def extract_cookies(self, response: httpx.Response) -> None:
-        pass
+_OPTIONS: Final = {"stream": True, "follow_redirects": False}
 
 
-class _Client(httpx.Client):
-    cookies: Any = _NoCookies()
-
-
-class _AsyncClient(httpx.AsyncClient):
-    cookies: Any = _NoCookies()
-
-
-class _SenderBase(Generic[PoolT]):
+class _SenderBase:
     """What both senders have in common."""
 
-    _pool_kind: Any
-    _transport_kind: Any
-    _client_kind: Any
+    _is_awaited: bool
 
     def __init__(
         self, settings: Settings, transport: Any = None, http_client: Any = None
     ) -> None:
-        """Send by a transport or a client that is given, or else along a route."""
-        route = Route.of(settings)
+        """Send by a transport or a client that is given, or else by our own."""
         self._settings = settings
+        self._pool = Pool(settings.max_connections)
         self.is_given: bool = transport is not None or http_client is not None
-        if self.is_given:
-            is_awaited = self._client_kind is _AsyncClient
-            check_given(transport, http_client, asynchronous=is_awaited)
-        else:
-            transport = send_along(self._transport_kind(), route)
-        self._client = http_client or self._client_kind(
-            transport=transport, trust_env=False
+        # Whether httpx connects, and not our own pool.
+        self._is_far = self.is_given or settings.proxy is not None
+        awaited = self._is_awaited
+        library = library_of(http_client, is_awaited=awaited)
+        self._client = http_client or own_client(
+            settings, self._pool, transport, is_awaited=awaited
         )
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
-        self._redactor = Redactor((*own, *route.secrets()))
+        proxy = [] if self.is_given else proxy_secrets(settings.proxy)
+        self._redactor = Redactor((*own, *proxy))
         redact_logs(self._redactor)
-        self._outgoing = Outgoing(settings, http_client)
-        self._pool: PoolT = self._pool_kind(
-            Slot, limit=settings.max_connections, idle_seconds=IDLE_SECONDS
-        )
+        self._failures = Failures(settings, self._redactor, library)
+        self._outgoing = Outgoing(settings, library, http_client)
+        self._hook_error: type[Exception] = library.HTTPStatusError
 
-    def _attempt(
-        self, request: HttpRequest, until: float, timeout: float, stop: Stop | None
-    ) -> Attempt:
-        """An attempt to send *request*.
+    async def _sent(self, exchange: Exchange) -> HttpResponse:
+        """The response to an exchange that begins.
 
         Raises:
-            ConfigurationError: Its path is not below the base address.
+            ConfigurationError: The path is not below the base address.
         """
-        if not request.path.startswith("/"):
+        if not exchange.request.path.startswith("/"):
             raise ConfigurationError(
-                f"the path {request.path!r} leads away from the base address "
-                f"{self._settings.base}: nothing was sent"
+                f"The path {exchange.request.path!r} leads away from the base address "
+                f"{self._settings.base}. No request is sent."
             )
-        lease = Lease[Any](fresh_connection=request.fresh_connection, stop=stop)
-        return Attempt(request, self._settings, self._redactor, lease, until, timeout)
+        await self._pool.enter(exchange)
+        try:
+            request, auth = self._outgoing.of(exchange)
+            if self._is_far:
+                # Something may leave the machine at once.
+                exchange.step = "response"
+            try:
+                response = await self._responded(request, auth)
+            except self._hook_error as error:
+                # By a hook of the user's: here the status decides.
+                response = error.response  # type: ignore[attr-defined]
+            body, is_raw = response.extensions.get(EXTENSION), True
+            if body is None:
+                is_raw = not response.is_closed
+                body = await self._body(response, exchange)
+        finally:
+            self._pool.leave(exchange.group)
+        return self._received(response, body, is_raw=is_raw)
+
+    def _received(self, response: Any, body: bytes, *, is_raw: bool) -> HttpResponse:
+        """*response* with its *body*, which is decompressed first where it is raw."""
+        # The stream has the response, and so on in a circle.
+        response.stream = NOTHING
+        headers = dict(response.headers.items())
+        headers.pop("set-cookie", None)
+        if is_raw:
+            try:
+                body = decompressed(body, headers.get("content-encoding", ""))
+            except CorruptError:
+                if response.is_success:
+                    raise
+                # The status of an error says enough.
+                body = b""
+        return self._redactor.response(response.status_code, headers, body)
+
+    async def _responded(self, request: Any, auth: Any) -> Any:
+        raise NotImplementedError
+
+    def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
+        raise NotImplementedError
+
+    async def _body(self, response: Any, exchange: Exchange) -> bytes:
+        """The body that httpx has read, or reads."""
+        if response.is_closed:
+            # By a mock or a hook, which may have left it unread.
+            with suppress(RuntimeError):
+                return bytes(response.content)
+            return b""
+        whole = bytearray()
+        async with aclosing(self._pieces(response)) as pieces:
+            async for piece in pieces:
+                whole += piece
+                if len(whole) > MOST_BYTES:
+                    raise TooLargeError
+                exchange.left()
+        return bytes(whole)
 
     @property
     def is_open(self) -> bool:
@@ -123,10 +144,10 @@ class _SenderBase(Generic[PoolT]):
         return self._pool.is_open
 
 
-class Sender(_SenderBase[Pool[Slot]]):
+class Sender(_SenderBase):
     """Sends requests, blocking; threads may share it."""
 
-    _pool_kind, _transport_kind, _client_kind = Pool, HTTPTransport, _Client
+    _is_awaited = False
 
     def send(
         self,
@@ -148,16 +169,19 @@ class Sender(_SenderBase[Pool[Slot]]):
         Raises:
             RequestTimeoutError: One of the two limits was reached.
             ConnectionFailedError: No whole response arrived.
-            ResponseTooLargeError: It is larger than ``max_response_bytes``.
+            ResponseTooLargeError: It is larger than 64 MiB.
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        attempt = self._attempt(request, until, timeout, stop)
+        exchange = Exchange(request, until, timeout, stop)
+        is_watched = self._is_far and not self.is_given
         try:
-            work = partial(self._exchange, attempt)
-            return self._pool.use(attempt.lease, work, until=until)
+            with exchange.watched() if is_watched else nullcontext():
+                return run(self._sent(exchange))
         except BaseException as error:
-            failure = attempt.failure(error)
+            if stop is not None:
+                stop.check()
+            failure = self._failures.of(exchange, error)
             if failure is None:
                 clear_frames(error)
                 raise
@@ -167,38 +191,23 @@ class Sender(_SenderBase[Pool[Slot]]):
             # Its traceback has this frame: without the cycle it is freed at once.
             del failure
 
-    def _exchange(self, attempt: Attempt, _slot: Slot) -> HttpResponse:
-        """Send the request of *attempt*, and collect the response."""
-        request, options = self._outgoing.of(attempt)
-        try:
-            response = self._client.send(request, **options)
-        except httpx.HTTPStatusError as error:
-            # By a hook of the user's: here the status decides.
-            response = error.response
-        stream: Any = response.stream
-        try:
-            headers, body, read = _begun(attempt, response)
-            for piece in stream if read is None else read:
-                body.feed(piece)
-                if time.monotonic() >= attempt.until:
-                    raise OutOfTimeError
-            status, whole = response.status_code, body.finish()
-            return self._redactor.response(status, headers, whole)
-        finally:
-            stream.close()
-            # Its stream has the response, and so on in a circle.
-            response.stream = _NOTHING
+    async def _responded(self, request: Any, auth: Any) -> Any:
+        return self._client.send(request, auth=auth, **_OPTIONS)
+
+    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
+        with closing(response):
+            for piece in response.iter_raw():
+                yield piece
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         self._pool.close()
 
 
-class AsyncSender(_SenderBase[AsyncPool[Slot]]):
+class AsyncSender(_SenderBase):
     """Sends requests under asyncio or trio; tasks and event loops may share it."""
 
-    _pool_kind = AsyncPool
-    _transport_kind, _client_kind = AsyncHTTPTransport, _AsyncClient
+    _is_awaited = True
 
     async def send(
         self,
@@ -211,92 +220,32 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
 
         The arguments and the errors are those of `Sender.send`.
         """
-        attempt = self._attempt(request, until, timeout, None)
+        exchange = AwaitedExchange(request, until, timeout)
         failure: Exception | None = None
-        deadline = anyio.current_time() + until - attempt.started
-        with anyio.CancelScope(deadline=deadline):
+        with exchange.begin_scope():
             try:
-                work = partial(self._exchange, attempt)
-                return await self._pool.use(attempt.lease, work)
+                return await self._sent(exchange)
             except BaseException as error:
-                failure = attempt.failure(error)
+                failure = self._failures.of(exchange, error)
                 if failure is None:
                     clear_frames(error)
                     raise
-        if failure is None:
-            failure = attempt.total_timeout_error()
         try:
-            raise failure
+            raise failure or self._failures.timed_out(exchange, is_up=exchange.is_last)
         finally:
             # Its traceback has this frame: without the cycle it is freed at once.
             del failure
 
-    async def _exchange(self, attempt: Attempt, _slot: Slot) -> HttpResponse:
-        """Send the request of *attempt*, and collect the response."""
-        request, options = self._outgoing.of(attempt)
+    async def _responded(self, request: Any, auth: Any) -> Any:
+        return await self._client.send(request, auth=auth, **_OPTIONS)
+
+    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
         try:
-            response = await self._client.send(request, **options)
-        except httpx.HTTPStatusError as error:
-            response = error.response
-        stream: Any = response.stream
-        pieces, is_whole = aiter(stream), False
-        try:
-            headers, body, read = _begun(attempt, response)
-            for piece in read or ():
-                body.feed(piece)
-            if read is None:
-                async for piece in pieces:
-                    body.feed(piece)
-            is_whole = True
-            status, whole = response.status_code, body.finish()
-            return self._redactor.response(status, headers, whole)
+            async for piece in response.aiter_raw():
+                yield piece
         finally:
-            await (stream.aclose() if is_whole else _leave(stream, pieces))
-            response.stream = _NOTHING
+            await response.aclose()
 
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
-        await self._pool.aclose()
-
-
-def _begun(
-    attempt: Attempt, response: httpx.Response
-) -> tuple[dict[str, str], Body, list[bytes] | None]:
-    """The headers and the body of *response*, and what was read of it already."""
-    method, status = attempt.request.method, response.status_code
-    headers = dict(response.headers.items())
-    headers.pop("set-cookie", None)
-    encoding, length = (
-        headers.get("content-encoding", ""),
-        headers.get("content-length"),
-    )
-    if method == "HEAD" or status in _WITHOUT_BODY:
-        encoding, length = "", None
-    read = None
-    if response.is_closed:
-        # A mock or a hook has read it, and undone its encoding; or left it unread.
-        encoding, read = "", list[bytes]()
-        with suppress(httpx.ResponseNotRead):
-            read.append(response.content)
-    body = Body(
-        encoding,
-        limit=attempt.settings.max_response_bytes,
-        length=length,
-        is_needed=response.is_success,
-    )
-    return headers, body, read
-
-
-async def _leave(stream: httpx.AsyncByteStream, pieces: Any) -> None:
-    """Leave the rest of a body unread.
-
-    Asynchronous generators that are left in their middle are closed by the garbage
-    collection, too late for the connection, and trio warns of it. So they are
-    brought to their end: once the stream is closed it is near.
-    """
-    with anyio.move_on_after(_GRACE, shield=True), suppress(Exception):
-        await stream.aclose()
-        for _ in range(_MOST_PIECES_LEFT):
-            await anext(pieces)
-        # One of a user's own may have no end.
-        await pieces.aclose()
+        self._pool.close(threading.get_ident())

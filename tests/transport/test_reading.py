@@ -1,0 +1,195 @@
+"""Reading a response, and decompressing its body: pure, within limits."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sitestats._transport.limits import MOST_BYTES
+from sitestats._transport.reading import (
+    CorruptError,
+    ProtocolError,
+    Reading,
+    TooLargeError,
+    decompressed,
+)
+
+pytestmark = pytest.mark.once
+
+MIB = 1024 * 1024
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+SHORT = HEAD + b"Content-Length: 2\r\n\r\n{}"
+
+
+def read(*pieces: bytes, method: str = "GET") -> Reading:
+    """What was read of *pieces*."""
+    reading = Reading(method)
+    for piece in pieces:
+        reading.feed(piece)
+    return reading
+
+
+@given(st.binary(max_size=300), st.integers(1, 50), st.booleans())
+def test_a_response_however_it_is_cut(body: bytes, step: int, chunked: bool) -> None:  # noqa: FBT001
+    """Whatever the pieces on the wire are, the body is what was sent."""
+    if chunked:
+        parts = (body[at : at + 7] for at in range(0, len(body), 7))
+        chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+        wire = CHUNKED + chunks + b"0\r\n\r\n"
+    else:
+        wire = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    reading = read(*(wire[at : at + step] for at in range(0, len(wire), step)))
+    assert reading.is_over
+    assert reading.is_reusable
+    assert reading.body() == body
+
+
+@pytest.mark.parametrize(
+    ("wire", "status", "body", "is_reusable"),
+    [
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
+        (b"HTTP/1.1 304 No\r\nContent-Length: 99999999\r\n\r\n", 304, b"", True),
+        (b"HTTP/1.1 103 Early\r\nA: b\r\n\r\n" + SHORT, 200, b"{}", True),
+        (CHUNKED + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\nT: x\r\n\r\n", 200, b"{}", True),
+        (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, b"", True),
+        (HEAD + b"Connection: close\r\nContent-Length: 0\r\n\r\n", 200, b"", False),
+        (
+            SHORT + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL",
+            200,
+            b"{}",
+            False,
+        ),
+        (SHORT + b"HTTP/1.1 2", 200, b"{}", False),
+        (SHORT + b"x", 200, b"{}", False),
+    ],
+)
+def test_what_a_response_is(
+    wire: bytes,
+    status: int,
+    body: bytes,
+    is_reusable: bool,  # noqa: FBT001
+) -> None:
+    """Whatever HTTP allows is read; what comes behind it is nobody's response."""
+    reading = read(wire)
+    assert reading.is_over
+    assert (reading.status, reading.body()) == (status, body)
+    assert reading.is_reusable is is_reusable
+    assert (b"T", b"x") not in reading.headers
+    assert (b"A", b"b") not in reading.headers
+
+
+def test_bytes_that_come_later_end_a_connection() -> None:
+    """A connection is not used again for which bytes came after a response."""
+    reading = read(SHORT)
+    assert reading.is_reusable
+    reading.feed(SHORT)
+    assert not reading.is_reusable
+    assert reading.body() == b"{}"
+
+
+def test_a_body_may_end_with_its_connection() -> None:
+    """Without a length the end of the connection is that of the body."""
+    reading = read(b"HTTP/1.0 200 OK\r\n\r\n", b"{}", b"")
+    assert (reading.is_over, reading.body()) == (True, b"{}")
+
+
+def test_a_response_to_head_has_no_body() -> None:
+    """It may have the length of a body, of any size, that another method would get."""
+    reading = read(HEAD + b"Content-Length: 99999999999\r\n\r\n", method="HEAD")
+    assert (reading.is_over, reading.is_reusable) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (b"",),
+        (HEAD, b""),
+        (SHORT[:-1], b""),
+        (CHUNKED + b"2\r\n{}\r\n", b""),
+        (HEAD + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",),
+        (HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n",),
+        (HEAD + b"X: " + b"x" * 110_000,),
+        (HEAD, *[b"X: y\r\n" * 10_000] * 2),
+        (CHUNKED + b"1;", *[b"x" * 60_000] * 2),
+        (b"HTTP/1.1 101 Other\r\n\r\n",),
+    ],
+    ids=lambda pieces: repr(pieces[-1][-30:]),
+)
+def test_what_is_no_whole_response(pieces: tuple[bytes, ...]) -> None:
+    """A response that is cut, ambiguous or endless is none."""
+    with pytest.raises(ProtocolError):
+        read(*pieces)
+
+
+def test_a_length_over_the_limit_is_refused_at_once() -> None:
+    """A body that is announced as too large is not waited for."""
+    with pytest.raises(TooLargeError):
+        read(HEAD + b"Content-Length: %d\r\n\r\n" % (MOST_BYTES + 1))
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", HEAD, CHUNKED, SHORT]))
+@example(b"\r\n\r\n", HEAD)
+def test_any_bytes_are_a_response_or_one_error(wire: bytes, start: bytes) -> None:
+    """No bytes raise anything else."""
+    reading = Reading("GET")
+    try:
+        reading.feed(start + wire)
+        reading.feed(b"")
+    except ProtocolError:
+        return
+    assert reading.is_over
+
+
+# --- compressed bodies ------------------------------------------------------------
+
+
+@given(st.binary(max_size=2000), st.integers(0, 9), st.integers(0, 20))
+def test_gzip_comes_out_as_it_went_in(content: bytes, level: int, padding: int) -> None:
+    """Gzip of any level, padded with zeros, inflates to what was compressed."""
+    assert (
+        decompressed(gzip.compress(content, level) + bytes(padding), "GZip") == content
+    )
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", " Identity "])
+def test_what_is_not_compressed(encoding: str) -> None:
+    """A body without an encoding is as it came, and an empty one has none."""
+    assert decompressed(b"text", encoding) == b"text"
+    assert decompressed(b"", "br") == b""
+
+
+@pytest.mark.parametrize(
+    ("wire", "encoding", "reason"),
+    [
+        (b"text", "br", "encoded as 'br', but gzip was requested"),
+        (b"text", "gzip, gzip", "but gzip was requested"),
+        (b"plain text", "gzip", "no valid gzip"),
+        (zlib.compress(b"text"), "gzip", "no valid gzip"),
+        (gzip.compress(b"some text", mtime=0)[:-8] + bytes(8), "gzip", "no valid gzip"),
+        (gzip.compress(b"some text")[:-1], "gzip", "ends in the middle"),
+        (gzip.compress(b"some text") + b"more", "gzip", "more behind"),
+    ],
+)
+def test_what_can_not_be_decompressed(wire: bytes, encoding: str, reason: str) -> None:
+    """It is an error that tells why, and never a shorter body."""
+    with pytest.raises(CorruptError, match=reason):
+        decompressed(wire, encoding)
+
+
+def test_a_bomb_takes_no_more_memory_than_the_limit() -> None:
+    """Of 512 MiB in 512 KiB of gzip, no more than the limit is inflated."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(MIB)) for _ in range(512)) + packer.flush()
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeError):
+            decompressed(bomb, "gzip")
+        assert tracemalloc.get_traced_memory()[1] < 3 * MOST_BYTES
+    finally:
+        tracemalloc.stop()

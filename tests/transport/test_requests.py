@@ -1,0 +1,148 @@
+"""What is sent: exactly these bytes, and to one origin."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from both_clients import KEY, USER, VARIANTS, opened
+from loopback import polite, serve
+from sitestats import Client, ResponseError, SiteStatsError, StatsQuery
+from sitestats._common.wire import Credentials, HttpRequest
+
+AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
+QUERY = StatsQuery("a.example").fields("pages")
+variants = pytest.mark.parametrize("variant", VARIANTS)
+
+
+@variants
+def test_the_bytes_of_requests(variant: str) -> None:
+    """A request has its encoded target, exactly these headers, and its body."""
+    with (
+        serve(polite) as server,
+        opened(variant, f"{server.address}/api") as client,
+        suppress(ResponseError),
+    ):
+        client.request("GET", "/café", params={"a": "/b*,c d", "é": 1})
+        client.request("DELETE", "/x")
+        client.request("POST", "/x")
+        client.websites.add("example.com")
+    head = [
+        f"Host: 127.0.0.1:{server.port}",
+        "Accept: application/json",
+        "Accept-Encoding: gzip",
+        f"User-Agent: {AGENT}",
+        f"Api-Key: {KEY}",
+        f"User-Id: {USER}",
+    ]
+    json = "Content-Type: application/json"
+    expected = [
+        ["GET /api/caf%C3%A9?a=%2Fb*,c%20d&%C3%A9=1 HTTP/1.1", *head, "", ""],
+        ["DELETE /api/x HTTP/1.1", *head, "", ""],
+        ["POST /api/x HTTP/1.1", *head, "Content-Length: 0", "", ""],
+        [
+            *("POST /api/api/websites/add HTTP/1.1", *head, json, "Content-Length: 43"),
+            *("", '{"hostname":"example.com","isPublic":false}'),
+        ],
+    ]
+    got = [request.decode("ascii").split("\r\n") for request in server.requests]
+    assert [sorted(lines) for lines in got] == [sorted(lines) for lines in expected]
+
+
+JSON = b"Content-Type: application/json"
+API_KEY, USER_ID = f"Api-Key: {KEY}".encode(), f"User-Id: {USER}".encode()
+
+
+@variants
+@pytest.mark.parametrize(
+    ("call", "headers"),
+    [
+        (lambda client: client.websites.list(), {JSON, API_KEY, USER_ID}),
+        (lambda client: client.websites.add("a.example"), {JSON, API_KEY, USER_ID}),
+        (lambda client: client.stats.get(QUERY), {API_KEY}),
+    ],
+    ids=["4.1", "4.2", "4.3"],
+)
+def test_a_server_receives_each_documented_header(
+    variant: str, call: Callable[[Any], Any], headers: set[bytes]
+) -> None:
+    """Each endpoint's request has the headers of its section, and no other of them."""
+    with (
+        serve(polite) as server,
+        opened(variant, server.address) as client,
+        suppress(ResponseError),
+    ):
+        call(client)
+    received = {*server.requests[0].partition(b"\r\n\r\n")[0].split(b"\r\n")}
+    assert received & {JSON, API_KEY, USER_ID} == headers
+
+
+@variants
+def test_without_a_key_there_is_no_header(variant: str) -> None:
+    """Without credentials requests are sent without their headers."""
+    with (
+        serve(polite) as server,
+        opened(variant, server.address, api_key=None, user_id=None) as client,
+        suppress(ResponseError),
+    ):
+        client.stats.get(QUERY)
+    assert b"api-key" not in server.requests[0].lower()
+    assert b"user-id" not in server.requests[0].lower()
+
+
+PIECES = ["/", "//", "\\", "..", ".", "@", ":", "?", "#", "%2f", "%2e%2e", "http:"]
+PIECES += ["evil.example", "127.0.0.1", ":80", "\t", "\n", "%00", "api"]
+paths = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join)
+BASE = "https://stats.example:8443/analytics"
+
+
+@settings(max_examples=settings().max_examples * 5)
+@given(paths, st.sampled_from(["", "/", "//", "/@", "/..//", "/\\"]))
+def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
+    """Whatever the path is, the key is sent to the base address's origin or nowhere."""
+    sent: list[httpx.Request] = []
+    mine = httpx.Client(
+        transport=httpx.MockTransport(
+            lambda request: sent.append(request) or httpx.Response(200)  # type: ignore[func-returns-value]
+        )
+    )
+    with mine, Client(BASE, api_key=KEY, http_client=mine) as client:
+        request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
+        with suppress(SiteStatsError):
+            client._sender.send(request, until=1e12, timeout=1)
+    for one in sent:
+        origin = one.url.scheme, one.url.host, one.url.port, one.headers["Host"]
+        assert origin == ("https", "stats.example", 8443, "stats.example:8443")
+
+
+@pytest.mark.parametrize(
+    "path", ["@evil.example/", ".evil.example/", ":1/", "", "?a=b"]
+)
+def test_no_path_leads_away(path: str) -> None:
+    """A target that is no path raises, and nothing is sent."""
+    with (
+        serve(polite) as server,
+        Client(server.address, api_key=KEY, proxy=None) as client,
+        pytest.raises(SiteStatsError, match="leads away from the base address"),
+    ):
+        client._sender.send(HttpRequest("GET", path), until=1e12, timeout=1)
+    assert server.connections == 0
+
+
+def test_no_header_begins_another_request() -> None:
+    """What a tool adds to a request is no second one."""
+    with serve(polite) as server, Client(server.address, proxy=None) as client:
+        inner = client._sender._client
+        inner.event_hooks = {
+            "request": [lambda one: one.headers.update({"A": "b\r\n\r\nGET"})]
+        }
+        with pytest.raises(SiteStatsError, match="line break"):
+            client.stats.get(QUERY)
+    assert server.requests == []

@@ -1,0 +1,197 @@
+"""What comes back: the parts of a response, and what can't be read of it."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import pytest
+
+from both_clients import KEY, QUERY, VARIANTS, WITH_TRIO, opened
+from loopback import Connection, serve, with_length
+from sitestats import (
+    Client,
+    ConnectionFailedError,
+    RequestTimeoutError,
+    ResponseError,
+    ResponseTooLargeError,
+    ServiceError,
+)
+
+BODY = b'{"ok":true,"hostname":"example.com","pageviews":7}'
+PLENTY = 30.0
+variants = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def sends(*wire: bytes) -> Any:
+    """Send these responses, one for each request."""
+    responses = iter(wire)
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(next(responses))
+
+    return script
+
+
+def get_all(variant: str, *wire: bytes, **options: Any) -> list[Any]:
+    """What calls give for these responses: statistics or errors."""
+    with (
+        serve(sends(*wire)) as server,
+        opened(variant, server.address, retries=0, **options) as client,
+    ):
+        found: list[Any] = []
+        for _ in wire:
+            try:
+                found.append(client.stats.get(QUERY))
+            except (ServiceError, ResponseError) as error:
+                found.append(error)
+    return found
+
+
+@variants
+def test_the_parts_of_a_response(variant: str) -> None:
+    """Headers are lower-case, repeated ones are joined, and no cookie is among them."""
+    lines = (
+        *(b"HTTP/1.1 429 Slow", b"RETRY-After: 7", b"Vary: a", b"vary: b"),
+        *(b"X: caf\xe9", b"Set-Cookie: a=b", b"Content-Length: 12"),
+    )
+    (error,) = get_all(variant, b"\r\n".join([*lines, b"", b'{"ok":false}']))
+    assert (error.status, error.body, error.retry_after) == (429, b'{"ok":false}', 7)
+    assert {**error.headers} == {
+        "content-length": "12",
+        "retry-after": "7",
+        "vary": "a, b",
+        "x": "caf\xe9",
+    }
+
+
+def gzipped(body: bytes, encoding: str = "gzip", status: str = "200 OK") -> bytes:
+    """A response with a body that is encoded already."""
+    head = f"HTTP/1.1 {status}\r\nContent-Encoding: {encoding}\r\nRetry-After: 7\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@variants
+def test_a_compressed_body(variant: str) -> None:
+    """Gzip is inflated; what can't be is an error, and the next call goes on."""
+    found = get_all(
+        variant,
+        gzipped(gzip.compress(BODY)),
+        gzipped(gzip.compress(BODY)[:-3]),
+        gzipped(BODY, "br"),
+        with_length(BODY),
+    )
+    assert [found[0].pageviews, found[3].pageviews] == [7, 7]
+    assert "its gzip ends in the middle" in str(found[1])
+    assert "encoded as 'br', but gzip was requested" in str(found[2])
+    assert not isinstance(found[1], ResponseTooLargeError)
+
+
+@variants
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_a_status_counts_before_its_body(variant: str, status: int) -> None:
+    """An error response is one, with its headers, also where its body can't be read."""
+    for encoding in ("br", "gzip", "deflate, gzip"):
+        (error,) = get_all(variant, gzipped(b"none", encoding, f"{status} No"))
+        assert (error.status, error.body) == (status, b"")
+        assert error.headers["Retry-After"] == "7"
+
+
+@variants
+def test_a_length_over_the_limit_is_refused_at_once(variant: str) -> None:
+    """A body that is announced as too large is not waited for."""
+    wire = b"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n"
+    (error,) = get_all(variant, wire, timeout=PLENTY)
+    assert type(error) is ResponseTooLargeError
+    assert "67,108,864 bytes" in str(error)
+
+
+def test_a_client_is_usable_after_a_recursion_error() -> None:
+    """Close to the stack's limit a call does not blame the connection."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(with_length(BODY))
+
+    with serve(script) as server, Client(server.address, proxy=None) as client:
+
+        def deeper() -> None:
+            client.stats.get(QUERY)
+            deeper()
+
+        with pytest.raises(RecursionError):
+            deeper()
+        assert client.stats.get(QUERY).pageviews == 7
+
+
+# --- limits -----------------------------------------------------------------------
+
+trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
+
+
+@trio_too
+def test_a_call_ends_within_its_total_limit(variant: str) -> None:
+    """Drops end at the total timeout, on a new and on a used connection."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(with_length(BODY))
+        connection.request()
+        connection.drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 3000)
+
+    with (
+        serve(script) as server,
+        opened(variant, server.address, retries=0, api_key=KEY) as client,
+    ):
+        client.stats.get(QUERY)
+        with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
+            client.with_options(total_timeout=0.1).stats.get(QUERY)
+        assert server.connections == 1
+    assert (caught.value.maybe_sent, caught.value.step) == (True, "response")
+    assert isinstance(caught.value, TimeoutError)
+    assert "waiting for one of" not in str(caught.value)
+
+
+@trio_too
+def test_a_silent_service_takes_the_timeout(variant: str) -> None:
+    """The error names the limit, the origin, and that it may have been sent."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.server.ending.wait(PLENTY)
+
+    with (
+        serve(script) as server,
+        opened(variant, server.address, retries=0, timeout=0.05) as client,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        client.stats.get(QUERY)
+    expected = f"No response from {server.address} within timeout, 0.05 s."
+    assert str(caught.value) == expected
+    assert caught.value.maybe_sent
+
+
+@trio_too
+def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> None:
+    """It may have been received; the error says why, and the next call works."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(with_length(BODY))
+        connection.request()
+
+    with (
+        serve(script) as server,
+        opened(variant, server.address, retries=0) as client,
+    ):
+        client.stats.get(QUERY)
+        with pytest.raises(ConnectionFailedError) as caught:
+            client.stats.get(QUERY)
+        assert client.stats.get(QUERY).pageviews == 7
+    assert str(caught.value) == (
+        f"The connection to {server.address} failed: the server closed the connection "
+        "without a response"
+    )
+    assert caught.value.maybe_sent
+    assert server.connections == 2
