@@ -327,17 +327,14 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def warehouse(session: nox.Session) -> None:
-    """Kill 200 updates; ``-- postgres`` needs one; ``-- measure 5000 1`` measures."""
+    """Kill 200 updates; ``-- postgres`` needs one, and its address in POSTGRES."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     if session.posargs == ["postgres"]:
         session.install("adbc-driver-postgresql", "psycopg2-binary")
         session.run("pytest", "tests/warehouse/in_postgres.py")
         return
-    program, arguments = "killed_updates.py", session.posargs or ["200"]
-    if arguments[0] == "measure":
-        program, arguments = "measure_updates.py", arguments[1:]
-    program = f"tests/support/{program}"
-    session.run("python", program, *arguments, env={"PYTHONPATH": HELPERS})
+    program, times = "tests/support/killed_updates.py", session.posargs or ["200"]
+    session.run("python", program, *times, env={"PYTHONPATH": HELPERS})
 
 
 @nox.session

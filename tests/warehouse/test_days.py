@@ -24,7 +24,6 @@ from sitestats.warehouse._days import (
     Days,
     Totals,
     WebsiteDays,
-    continued,
     days_to_read,
     last_day,
 )
@@ -225,24 +224,12 @@ def test_the_last_day_is_that_of_the_zone() -> None:
     assert last_day("Nowhere/Land", now) is None
 
 
-@given(
-    reached=st.integers(0, 40),
-    failed=st.sets(st.integers(1, 40)),
-    last=st.integers(1, 45),
-    lag=st.integers(0, 5),
-    first=st.integers(-3, 5),
-    zone=st.sampled_from(["UTC", "Asia/Tokyo"]),
-    lists=st.sampled_from([frozenset[str](), PAGES, frozenset({"events"})]),
-)
+SMALL = st.integers(0, 5)
+
+
+@given(st.integers(0, 40), st.sets(st.integers(1, 40)), st.integers(1, 45), SMALL)
 def test_days_to_read_are_those_that_are_not_there(
-    *,
-    reached: int,
-    failed: set[int],
-    last: int,
-    lag: int,
-    first: int,
-    zone: str,
-    lists: frozenset[str],
+    reached: int, failed: set[int], last: int, lag: int
 ) -> None:
     """Beside a plain set of days; a cursor survives JSON."""
     there = tuple(at(day) for day in failed if day <= reached)
@@ -250,14 +237,10 @@ def test_days_to_read_are_those_that_are_not_there(
         timezone="UTC", lists=PAGES, first=FIRST, reached=at(reached), failed=there
     )
     assert Coverage.from_state(json.loads(json.dumps(cursor.to_state()))) == cursor
-    found = continued(cursor, timezone=zone, lists=lists, first=at(first))
-    days = days_to_read(found, at(last), lag)
+    days = days_to_read(cursor, at(last), lag)
     assert len(days) == len(set(days))
-    wanted = {at(day) for day in range(min(first, 1), last + 1)}
-    if zone == "UTC" and lists <= PAGES and first >= 1:
-        wanted = {day for day in wanted if day > at(reached - lag)}
-        wanted |= {day for day in there if day <= at(last)}
-    assert {*days} == wanted
+    new = {at(day) for day in range(max(1, reached + 1 - lag), last + 1)}
+    assert {*days} == new | {day for day in there if day <= at(last)}
 
 
 @attrs.define
@@ -269,7 +252,6 @@ class Service:
     stored: dict[dt.date, Totals] = attrs.Factory(dict)
     """The totals in the tables."""
     lists: dict[dt.date, frozenset[str]] = attrs.Factory(dict)
-    months: dict[dt.date, int] = attrs.Factory(dict)
 
     def change(self, last: dt.date, often: float) -> None:
         """Let new days come, and the totals of others change."""
@@ -283,15 +265,14 @@ class Service:
     ) -> Coverage:
         """One run, whose requests fail with such a chance, and end in any order."""
         site = WebsiteDays(cursor, timezone="UTC", **given)
-        lists = given["lists"] - {"months"}
+        lists = given["lists"]
         self.read_histograms(site, lists, badness)
-        if self.read_days(site, lists, badness, batch):
-            self.read_months(site, badness)
+        self.read_days(site, lists, badness, batch)
         after = Coverage.from_state(json.loads(json.dumps(site.cursor().to_state())))
         # It promises no day, and no list, that is not there.
         for n in range((after.reached - after.first).days + 1):
             if (day := after.first + n * DAY) not in after.failed:
-                assert after.lists - {"months"} <= self.lists[day]
+                assert after.lists <= self.lists[day]
         return after
 
     def read_histograms(
@@ -312,8 +293,8 @@ class Service:
 
     def read_days(
         self, site: WebsiteDays, lists: frozenset[str], badness: float, batch: int
-    ) -> bool:
-        """Whether all were requested: one may be killed."""
+    ) -> None:
+        """Store the days, unless the run is killed."""
         schedule, taken = iter(sorted(site.schedule())), 1
         while taken and self.luck.random() >= badness / 9:
             days = [day for _, (*_, day) in zip(range(batch), schedule, strict=False)]
@@ -327,24 +308,9 @@ class Service:
                     self.stored[day], self.lists[day] = self.totals[day], lists
                 elif chance > badness * 0.1:
                     site.failed((day, day), DOWN if chance > badness * 0.2 else UNKNOWN)
-        return not taken
-
-    def read_months(self, site: WebsiteDays, badness: float) -> None:
-        """Store the sums of their days."""
-        if not (period := site.take_months()):
-            return
-        if self.luck.random() < badness:
-            site.failed_months(period, DOWN)
-            return
-        days = [day for day in self.totals if period[0] <= day <= period[1]]
-        self.months |= {day.replace(day=1): 0 for day in days}
-        for day in days:
-            self.months[day.replace(day=1)] += self.totals[day].pageviews
 
 
-WANTED = st.sampled_from(
-    [frozenset[str](), PAGES, frozenset({"pages", "events"}), frozenset({"months"})]
-)
+WANTED = st.sampled_from([frozenset[str](), PAGES, frozenset({"pages", "events"})])
 NIGHT = st.tuples(
     st.integers(0, 40),
     st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]),
@@ -364,10 +330,10 @@ def test_every_day_is_read(
 ) -> None:
     """Whatever lists and first days were wanted before, and whatever failed, changed,
     was killed or absent from histograms: at the end each day is there with each list,
-    those of the last thirty have their totals, and each month that of its days.
+    and those of the last thirty have their totals.
     """
     service, cursor, last = Service(random.Random(seed)), None, FIRST
-    lists = frozenset({"months"})
+    lists = frozenset[str]()
     for more, badness, often, wanted, first, killed in nights:
         last += more * DAY
         service.change(last, often)
@@ -385,14 +351,7 @@ def test_every_day_is_read(
     assert (cursor.through, cursor.error, cursor.failed) == (last, None, ())
     assert cursor.behind(last) == 0
     assert service.totals.keys() == service.stored.keys()
-    months: dict[dt.date, int] = {}
     for day, there in service.lists.items():
-        assert lists - {"months"} <= there
+        assert lists <= there
         if day > last - WATCHED * DAY:
             assert service.stored[day] == service.totals[day]
-        month = day.replace(day=1)
-        months[month] = months.get(month, 0) + service.stored[day].pageviews
-    for month, pageviews in service.months.items():
-        if month > last - WATCHED * DAY:
-            assert pageviews == months[month]
-    assert service.months.keys() == months.keys()

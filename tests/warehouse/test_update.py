@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
+import attrs
 import dlt
 import duckdb
 import pytest
@@ -240,15 +241,9 @@ def test_a_file_in_use_has_a_holder() -> None:
 
 def a_report(good: int, failed: int) -> Update:
     """A report of so many websites; the failed ones have no day."""
-    site = Coverage(timezone="UTC", lists=frozenset(), first=FIRST, reached=FIRST)
-    bad = Coverage(
-        timezone="UTC",
-        lists=frozenset(),
-        first=FIRST,
-        reached=FIRST,
-        failed=(FIRST,),
-        error="ServerError: it failed",
-    )
+    day = {"timezone": "UTC", "lists": [], "first": FIRST, "reached": FIRST}
+    site = Coverage.from_state(day)
+    bad = attrs.evolve(site, failed=(FIRST,), error="ServerError: it failed")
     sites = {f"s{n}.example": site if n < good else bad for n in range(good + failed)}
     return Update((), 2_000, sites)
 
@@ -256,17 +251,18 @@ def a_report(good: int, failed: int) -> Update:
 def test_a_report_is_a_line_plain_data_and_an_error() -> None:
     """Its error names five websites and counts them all; without one there is none."""
     a_report(3, 0).raise_for_failures()
-    with pytest.raises(SiteStatsError) as raised:
+    named = r"7 of 1,007 websites failed: s1000\.example: Ser.*; s1004\.example: .*; …$"
+    with pytest.raises(SiteStatsError, match=named):
         a_report(1_000, 7).raise_for_failures()
-    text = str(raised.value)
-    assert text.startswith("7 of 1,007 websites failed: s1000.example: ServerError: ")
-    assert text.endswith("; s1004.example: ServerError: it failed; …")
     report = a_report(2, 1)
     assert repr(report) == (
         "<Update: 2,000 requests, 0 loads, 2 of 3 websites up to date>"
     )
-    plain = report.to_dict()
-    assert json.loads(json.dumps(plain)) == plain
-    assert plain["failed"] == {"s2.example": "ServerError: it failed"}
-    assert (plain["websites"], plain["oldest"]) == (3, None)
+    assert json.loads(json.dumps(report.to_dict())) == {
+        "requests": 2_000,
+        "loads": 0,
+        "websites": 3,
+        "oldest": None,
+        "failed": {"s2.example": "ServerError: it failed"},
+    }
     assert a_report(2, 0).to_dict()["oldest"] == "2026-03-01"
