@@ -14,7 +14,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
-    Awaitable,
     Generator,
     Iterable,
     Iterator,
@@ -70,9 +69,9 @@ class OutcomeStream:
     ) -> None:
         connections = runner.settings.max_connections
         self._schedule = Schedule(queries, (Iterable,), options, connections)
-        self._collect_others: Collect[Outcomes] = lambda others, deadline: (
-            OutcomeStream(runner, others, options.with_deadline(deadline)).collect()
-        )
+        self._collect_others: Collect = lambda others, deadline: OutcomeStream(
+            runner, others, options.with_deadline(deadline)
+        ).collect()
         self._fresh = options.fresh
         self._queries = queries
         self._settings = runner.settings.with_pauses()
@@ -219,11 +218,9 @@ class AsyncOutcomeStream:
         connections = runner.settings.max_connections
         kinds = (Iterable, AsyncIterable)
         self._schedule = Schedule(queries, kinds, options, connections)
-        self._collect_others: Collect[Awaitable[AsyncOutcomes]] = (
-            lambda others, deadline: AsyncOutcomeStream(
-                runner, others, options.with_deadline(deadline)
-            ).collect()
-        )
+        self._collect_others: Collect = lambda others, deadline: AsyncOutcomeStream(
+            runner, others, options.with_deadline(deadline)
+        ).collect()
         self._fresh = options.fresh
         self._queries = queries
         self._settings = runner.settings.with_pauses()

@@ -44,7 +44,6 @@ from .subjects import days_text, label_of, subject, without_unused
 from .tables import Column, around, named, of_rows, to_dicts
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
@@ -329,7 +328,7 @@ _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "directi
 
 
 @attrs.frozen(repr=False)
-class Comparison(HasFrames["TableName"], Displayed):
+class Comparison(HasFrames[TableName], Displayed):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
@@ -590,13 +589,25 @@ def _rows_of(
         yield around(about, columns, last)
 
 
-class Comparisons(Many[Comparison, "TableName"]):
+class Comparisons(Many[Comparison, TableName]):
     """Many queries compared, one by one: ``client.stats.compare(queries)``, or
     ``outcomes.compare_to(before)``.
 
     It is a sequence of a ``Comparison`` for each query that succeeded in both
-    periods, in the order of the queries. Frames have a row for the others too. It
-    shows itself as a table of the first total that was requested.
+    periods, in the order of the queries. It shows itself as a table of the first total
+    that was requested.
+
+    In a frame first are the website's ``hostname``, the ``page`` and the ``filters``
+    where some query has them, the ``timezone``, the ``first_day`` and the ``last_day``
+    of the period, and ``first_day_before`` and ``last_day_before`` of the other one.
+    Without a list's name there is a row for each query: each total, as ``visitors``,
+    ``visitors_before``, ``visitors_change`` and ``visitors_percent``, ``partial``,
+    ``error`` and the index of the ``query``. With a list's name there are the columns
+    and rows that the changes of each website have by themselves.
+
+    A query that failed, or that one period lacks, has nothing on that side of its row.
+    In a frame of a list it can have no rows, so there is a ``SiteStatsWarning``; see
+    ``failed`` and ``unmatched``.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").limit(5)
     >>> now = client.stats.get_many([query.on("yesterday")]).collect()
@@ -662,31 +673,6 @@ class Comparisons(Many[Comparison, "TableName"]):
         labels = labels_of([pair.sides[0] for pair in self._pairs])
         found = [(n, p.total(total)) for n, p in zip(labels, self._pairs, strict=True)]
         return sorted(found, key=lambda one: -abs(one[1].absolute or 0))
-
-    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
-        """The changes as one pandas data frame (the extra ``pandas``).
-
-        First are the website's ``hostname``, the ``page`` and the ``filters`` where
-        some query has them, the ``timezone``, the ``first_day`` and the ``last_day`` of
-        the period, and ``first_day_before`` and ``last_day_before`` of the other one.
-        Without a *field* there is a row for each query: each total, as ``visitors``,
-        ``visitors_before``, ``visitors_change`` and ``visitors_percent``, ``partial``,
-        ``error`` and the index of the ``query``. With a list's name there are the
-        columns and rows that the changes of each website have by themselves.
-
-        A query that failed, or that one period lacks, has nothing on that side of its
-        row. In a frame of a list it can have no rows, so there is a
-        ``SiteStatsWarning``; see ``failed`` and ``unmatched``.
-
-        Args:
-            field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-            FieldNotRequestedError: There is no such list, or a query did not
-                request it.
-        """
-        return super().to_pandas(field)
 
     def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
         """Draw a total of each website in both periods (the extra ``plot``).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import (
-    Awaitable,
     Callable,
     Iterable,
     Iterator,
@@ -25,7 +24,7 @@ from typing import (
 import attrs
 
 from sitestats._common.errors import ConfigurationError, warn
-from sitestats._common.fields import TABLES, TOTALS
+from sitestats._common.fields import TABLES, TOTALS, TableName
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.settings import NOT_GIVEN, NotGiven
 from sitestats._common.text import did_you_mean, shown
@@ -40,12 +39,10 @@ from .tables import Column, around, named, of_rows, stacked
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from sitestats._common.errors import SiteStatsError
-    from sitestats._common.fields import TableName
     from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
     from .stats import Stats
 
 ItemT = TypeVar("ItemT")
-CollectedT_co = TypeVar("CollectedT_co", covariant=True)
 
 # --- one outcome ------------------------------------------------------------------
 
@@ -279,20 +275,43 @@ def warn_of_failed(failed: Sequence[Failed], total: int) -> None:
 
 # --- collected outcomes -----------------------------------------------------------
 
-Collect: TypeAlias = (
-    "Callable[[Sequence[StatsQuery], float | NotGiven | None], CollectedT_co]"
-)
+Collect: TypeAlias = "Callable[[Sequence[StatsQuery], float | NotGiven | None], Any]"
 """Runs other queries, with the client and the options that the outcomes are of, until a
-deadline."""
+deadline: outcomes, or what is awaited for them."""
 
 
-class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
-    """The outcomes of all queries, in the order of the queries."""
+class CollectedOutcomes(Many[Outcome, TableName]):
+    """The outcomes of all queries, in the order of the queries.
+
+    A frame is tidy. First are the website's ``hostname``, the ``page`` and the
+    ``filters`` where some query has them, the response's ``timezone``, and the
+    ``first_day`` and ``last_day`` of its period there; then the columns that an entry
+    of the list has by itself; then whether that website's list was ``truncated`` by the
+    limit (a histogram never is), and the index of the ``query`` among those given.
+    Rows are in the order of the queries.
+
+    Without a list's name there is a row for each query: the same first columns, the
+    totals that were requested, ``partial``, ``error`` and ``query``. A query that
+    failed has its error there, and the days that it requested as dates. In a frame of a
+    list such a query can have no rows, so there is a ``SiteStatsWarning``, and
+    ``failed`` has the outcome.
+
+    >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
+    >>> query = query.limit(2)
+    >>> queries = [query, query.website("blog.semicomplete.com")]
+    >>> outcomes = client.stats.get_many(queries).collect()
+    >>> outcomes.to_pandas("countries")[["hostname", "value", "pageviews"]]
+                    hostname value  pageviews
+    0       semicomplete.com    US        535
+    1       semicomplete.com    DE        108
+    2  blog.semicomplete.com    US        222
+    3  blog.semicomplete.com    DE         29
+    """
 
     def __init__(
         self,
         outcomes: Iterable[Outcome],
-        collect: Collect[CollectedT_co] | None = None,
+        collect: Collect | None = None,
         *,
         has_store: bool = False,
     ) -> None:
@@ -318,43 +337,6 @@ class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
     def failed(self) -> tuple[Failed, ...]:
         """The outcomes without a response, in the order of the queries."""
         return tuple(one for one in self._items if isinstance(one, Failed))
-
-    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
-        """The outcomes as one pandas data frame (the extra ``pandas``).
-
-        It is tidy. First are the website's ``hostname``, the ``page`` and the
-        ``filters`` where some query has them, the response's ``timezone``, and the
-        ``first_day`` and ``last_day`` of its period there; then the columns that an
-        entry of the list has by itself; then whether that website's list was
-        ``truncated`` by the limit (a histogram never is), and the index of the
-        ``query`` among those given. Rows are in the order of the queries.
-
-        Without a *field* there is a row for each query: the same first columns, the
-        totals that were requested, ``partial``, ``error`` and ``query``. A query that
-        failed has its error there, and the days that it requested as dates. In a frame
-        of a list such a query can have no rows, so there is a ``SiteStatsWarning``, and
-        ``failed`` has the outcome.
-
-        Args:
-            field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-            FieldNotRequestedError: There is no such list, or a query that
-                succeeded did not request it.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
-        >>> query = query.limit(2)
-        >>> queries = [query, query.website("blog.semicomplete.com")]
-        >>> outcomes = client.stats.get_many(queries).collect()
-        >>> outcomes.to_pandas("countries")[["hostname", "value", "pageviews"]]
-                        hostname value  pageviews
-        0       semicomplete.com    US        535
-        1       semicomplete.com    DE        108
-        2  blog.semicomplete.com    US        222
-        3  blog.semicomplete.com    DE         29
-        """
-        return super().to_pandas(field)
 
     def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
         """Compare these outcomes with those *before*, website by website.
@@ -464,7 +446,7 @@ class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
         # Without the client, which may hold a credential.
         return type(self), (self._items,)
 
-    def _collect_failed(self, deadline: float | NotGiven | None) -> CollectedT_co:
+    def _collect_failed(self, deadline: float | NotGiven | None) -> Any:
         """Run the queries that failed."""
         if self._collect is None:
             raise ConfigurationError(
@@ -482,7 +464,7 @@ class CollectedOutcomes(Many[Outcome, "TableName"], Generic[CollectedT_co]):
         )
 
 
-class Outcomes(CollectedOutcomes["Outcomes"]):
+class Outcomes(CollectedOutcomes):
     """The outcomes of all queries, in their order: ``get_many(…).collect()``.
 
     It is a sequence of ``Succeeded`` and ``Failed``, a slice of which is one again.
@@ -527,7 +509,7 @@ class Outcomes(CollectedOutcomes["Outcomes"]):
         return self._with_retried(self._collect_failed(deadline))
 
 
-class AsyncOutcomes(CollectedOutcomes[Awaitable["AsyncOutcomes"]]):
+class AsyncOutcomes(CollectedOutcomes):
     """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
 
     Example:

@@ -107,10 +107,8 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
     yield Table(changes.name, columns, joined(*notes)).head(top)
 
 
-@describe.register(CollectedOutcomes)
-def _of_outcomes(
-    outcomes: CollectedOutcomes[object], top: int = MOST_ROWS
-) -> Iterator[Part]:
+@describe.register
+def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
     relative, failed = len(outcomes.never_stored), len(outcomes.failed)
     stored = sum(one.stats.from_store for one in outcomes.succeeded)
     found = {column.name: column for column in outcomes._table()}  # noqa: SLF001

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
-from itertools import count as numbers
 from itertools import pairwise
 from math import ceil, nan, sqrt
 from statistics import median_low
@@ -349,9 +348,7 @@ def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> 
 # --- many -------------------------------------------------------------------------
 
 
-def plot_each(
-    outcomes: CollectedOutcomes[object], ax: Any, *, most: int, sharey: bool
-) -> Any:
+def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -> Any:
     """Draw the histogram of each website; return the axes, as an array."""
     numpy = load_extra("numpy", extra="plot")
     groups = _groups_of(outcomes)
@@ -383,29 +380,26 @@ def plot_each(
     return grid
 
 
-def _groups_of(outcomes: CollectedOutcomes[object]) -> list[list[Stats]]:
+def _groups_of(outcomes: CollectedOutcomes) -> list[list[Stats]]:
     """The results that are drawn into the same axes: they differ in their days alone,
     and have no day in common.
     """
-    groups: dict[object, list[Stats]] = {}
+    by_subject: dict[object, list[Stats]] = {}
     for one in outcomes.succeeded:
-        stats, interval = one.stats, requested(one.query).interval
-        about = label_of(one.query), interval, stats.timezone
-        for number in numbers():
-            group = groups.setdefault((*about, number), [])
-            if not any(_overlap(stats, other) for other in group):
-                group.append(stats)
-                break
-    return [sorted(group, key=_first_day) for group in groups.values()]
+        key = label_of(one.query), requested(one.query).interval, one.stats.timezone
+        by_subject.setdefault(key, []).append(one.stats)
+    found: list[list[Stats]] = []
+    for group in by_subject.values():
+        group.sort(key=_first_day)
+        ends = [one.last_day or dt.date.max for one in group]
+        begins = map(_first_day, group[1:])
+        overlap = any(end >= begin for end, begin in zip(ends, begins, strict=False))
+        found += [[one] for one in group] if overlap else [group]
+    return found
 
 
 def _first_day(stats: Stats) -> dt.date:
     return stats.first_day or dt.date.min
-
-
-def _overlap(one: Stats, other: Stats) -> bool:
-    ends = (one.last_day or dt.date.max, other.last_day or dt.date.max)
-    return _first_day(one) <= ends[1] and _first_day(other) <= ends[0]
 
 
 def _grid(count: int, *, sharey: bool) -> Any:
