@@ -11,36 +11,101 @@ import attrs
 import httpx
 
 TABLE: Final = """
-a bare list | 4.1 | list-envelope | option bare_list
-another name in the list | 2.1 | list-entries | rename websites.is_public isPublic
-texts for numbers in the list | 2.1 | list-entries | text websites.pageviews
-texts for totals | 2.3 | totals | text visitors
-end is exclusive | 8 | period | day-before end
-seconds for milliseconds | 8 | period | seconds end
-another version in the response | 9 | version-6 | set version 5
-the website's zone for the one requested | 4.3 | timezone | ignore timezone
-pages without visitors | 2.3 | pages | drop pages.visitors
-countries as plain texts | 2.3 | countries | plain countries
-another device | 2.3 | device-types | set device_types.value phone
-a histogram without quiet days | 2.3 | histogram-day | shorten histogram
-hours without their number | 2.3 | histogram-hour | drop histogram.hour
-weeks without their number | 2.3 | histogram-week | drop histogram.week
-no limit | 8 | limit | ignore limit
-a limit that is not refused | 8 | limit-too-large | ignore limit
-no median in the entries | 2.3 | pages-seconds | drop pages.seconds_on_page
-nothing for an event that nobody sent | 4.3 | events-named | empty events
-a code renamed | 7 | locked | set code BADGE
-an error in another name | 7 | field-unknown | rename error msg
-another status of a refusal | 7 | field-unknown | status 400 422
-a private website that hides | 5 | private-without-key | status 401 404
-the smallest first | 2.3 | order | reverse pages
-a contains search that is not refused | 4.3 | contains-short | ignore pages
-no explanations | 2.3 | info | replace info false
-no version 1 | 9 | version-1 | replace version 2
-an unknown key counts as none | 5 | public-with-made-up-key | option ignore_unknown_keys
-entries for nothing | 2.3 | null-entries | option null_entries
+a bare list | list-envelope | option bare_list
+another name of the list | list-envelope | rename websites sites
+no success in the list | list-envelope | drop success
+a website's name is its domain | list-entries | rename websites.hostname domain
+another name in the list | list-entries | rename websites.is_public isPublic
+a number for a flag | list-entries | set websites.is_public 1
+texts for numbers in the list | list-entries | text websites.pageviews
+a name that some websites lack | list-entries | half websites.events
+an empty own hostname | list-entries | set websites.own_hostname ""
+a label that is null | list-entries | set websites.label null
+another status without a key | list-without-key | status 400 401
+texts for totals | totals | text visitors
+numbers with a fraction | totals | float pageviews
+a number for ok | totals | set ok 1
+no ok | totals | drop ok
+another name of the website | totals | rename hostname website
+everything within data | totals | within data
+text in place of JSON | totals | type application/json text/plain
+no Date | totals | without date
+no prose without info | info-default | default info false
+more visitors than page views | numbers | set pageviews 1
+a total that is not the sum | numbers | double pageviews
+the version as a text | totals | text version
+another version in the response | version-6 | set version 5
+another word for every page | version-6 | set path ""
+info as a flag | version-6 | set info false
+the website's zone for the one requested | timezone | ignore timezone
+end is exclusive | period | later end -86400
+seconds for milliseconds | period | cut end 19
+an hour more | period | later end 3600
+another name of start | period | rename start from
+yesterday is today | period-words | replace end=yesterday today
+another default period | period-default | default start 2025-01-01
+a period backwards is turned | period-backwards | turned start end
+a zone in any case | timezone-lower-case | replace timezone=europe/berlin Europe/Berlin
+no days without visits | histogram-day | shorten histogram
+dates in another format | histogram-day | format histogram.date %d.%m.%Y
+dates with a time | histogram-day | format histogram.date %Y-%m-%dT00:00:00Z
+dates shifted by a day | histogram-day | later histogram.date 86400
+the newest day first | histogram-day | reverse histogram
+another name of visitors | histogram-day | rename histogram.visitors uniques
+days by their names | histogram-day | keyed histogram date
+hours without their number | histogram-hour | drop histogram.hour
+hours as texts | histogram-hour | text histogram.hour
+weeks without their number | histogram-week | drop histogram.week
+weeks that begin on Sunday | histogram-week | later histogram.date -86400
+months without a day | histogram-month | cut histogram.date 7
+a limit of the histogram | histogram-limit | only limit=1 shorten histogram
+an unknown interval is days | interval-unknown | replace interval=minute day
+hours in version 5 | hour-version-5 | replace version=5 6
+pages without visitors | pages | drop pages.visitors
+another name of a page | pages | rename pages.value path
+addresses of pages | pages | before pages.value https://shop.example
+a name that some pages lack | pages | half pages.visitors
+the smallest first | order | reverse pages
+pages by their names | order | sorted pages
+no limit | limit | ignore limit
+a limit that is not refused | limit-too-large | replace limit=1001 1000
+no median in the entries | pages-seconds | drop pages.seconds_on_page
+milliseconds on page | pages-seconds | times seconds_on_page 1000
+no median | pages-seconds | set seconds_on_page null
+countries as plain texts | countries | plain countries
+countries in small letters | countries | lower countries.value
+names of countries | countries | before countries.value name:
+the least frequent country first | countries | reverse countries
+addresses of referrers | referrers | before referrers.value https://
+entries for nothing | null-entries | option null_entries
+another name in one list | browsers | rename os_names.pageviews visits
+another device | device-types | set device_types.value "phone"
+another name of an event's count | events-all | rename events.total count
+the rarest event first | events-all | reverse events
+nothing for an event that nobody sent | events-named | empty events
+the page of an address is not named | page-in-address | set path "*"
+a page filter is ignored | page-filter | ignore page
+a country filter is ignored | country-filter | ignore country
+a referrer filter is ignored | referrer-filter | ignore referrer
+a metadata filter is ignored | metadata | ignore metadata.sitestats_check
+a contains search that is not refused | contains-short | ignore pages
+a default of fields | fields-missing | default fields pageviews
+an error in another name | field-unknown | rename error msg
+another status of a refusal | field-unknown | status 400 422
+another call of JSONP | jsonp | before-all show( /**/show(
+no version 1 | version-1 | default version 6
+new names in version 4 | version-4 | rename pages.visits pageviews
+a private website that hides | private-without-key | status 401 404
+an unknown key counts as none | public-with-made-up-key | option ignore_unknown_keys
+a code renamed | locked | set code "BADGE"
+an unknown website is a wrong request | unknown-website | status 404 400
+capitals count in no contains search | | replace pages=*Sitestats* *sitestats*
+a * at the end is a letter | | replace page=/a* /a
+another default limit | | default limit 100
+more events for a star | | default events-limit 2000
+no header for pages of other websites | | without access-control-allow-origin
 """
-"""The name of each change, its section, the case that has to find it, and itself."""
+"""The name of each change, the case that has to find it, and the change."""
 
 
 @attrs.frozen
@@ -48,8 +113,8 @@ class Changed:
     """One change of a service."""
 
     name: str
-    section: str
     case: str
+    """Empty if no case can find it, as the page says."""
     change: str
 
     @property
@@ -64,22 +129,33 @@ CHANGES: Final = [
 ]
 
 
-def day_before(text: str) -> str:
-    """The same time of the day before."""
-    moment = datetime.fromisoformat(text) - timedelta(days=1)
+def later(text: str, seconds: str) -> str:
+    """A time, or a date, so many seconds later."""
+    moment = datetime.fromisoformat(text) + timedelta(seconds=int(seconds))
+    if len(text) == len("2026-01-01"):
+        return moment.date().isoformat()
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 VALUES: Final[dict[str, Callable[..., Any]]] = {
     "text": str,
-    "set": lambda _value, new: int(new) if new.isdigit() else new,
-    "day-before": day_before,
-    "seconds": lambda text: text[:19] + "Z",
+    "float": lambda value: value + 0.5,
+    "double": lambda value: 2 * value,
+    "times": lambda value, factor: value and value * int(factor),
+    "set": lambda _value, new: json.loads(new),
+    "later": later,
+    "cut": lambda text, length: text[: int(length)],
+    "format": lambda text, form: datetime.fromisoformat(text).strftime(form),
+    "before": lambda text, start: start + text,
+    "lower": str.lower,
     "plain": lambda entries: [entry["value"] for entry in entries],
+    "keyed": lambda entries, name: {entry[name]: entry for entry in entries},
     "shorten": lambda entries: entries[1:],
     "empty": lambda _entries: [],
     "reverse": lambda entries: entries[::-1],
+    "sorted": lambda entries: sorted(entries, key=lambda entry: entry["value"]),
 }
+"""What becomes of a value."""
 
 
 def holders(data: Any, path: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -91,13 +167,31 @@ def holders(data: Any, path: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 def changed(data: Any, verb: str, path: str, *new: str) -> Any:
     """*data* with the change."""
-    for holder, name in holders(data, path):
-        value = holder.pop(name) if verb in {"drop", "rename"} else holder[name]
+    if verb == "within":
+        return {path: data}
+    for number, (holder, name) in enumerate(holders(data, path)):
+        if verb == "half" and number % 2:
+            continue
+        value = holder.pop(name) if verb in {"drop", "rename", "half"} else holder[name]
         if verb == "rename":
             holder[new[0]] = value
-        elif verb != "drop":
+        elif verb in VALUES:
             holder[name] = VALUES[verb](value, *new)
     return data
+
+
+def requested(params: dict[str, str], verb: str, name: str, *new: str) -> None:
+    """Change what is requested of the service that does not know it."""
+    if verb == "ignore":
+        params.pop(name, None)
+    elif verb == "default":
+        params.setdefault(name, new[0])
+    elif verb == "replace":
+        name, _, old = name.partition("=")
+        if params.get(name) == old:
+            params[name] = new[0]
+    elif verb == "turned" and params.get(name, "") > params.get(new[0], "~"):
+        params[name], params[new[0]] = params[new[0]], params[name]
 
 
 class ChangedTransport(httpx.BaseTransport):
@@ -108,21 +202,29 @@ class ChangedTransport(httpx.BaseTransport):
         self._change = change.split()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        (verb, name, *new), params = self._change, dict(request.url.params)
-        if verb == "ignore":
-            params.pop(name, None)
-        if verb == "replace":
-            params[name] = new[0]
+        change, params = self._change, dict(request.url.params)
+        if change[0] == "only":
+            name, _, value = change[1].partition("=")
+            change = change[2:] if params.get(name) == value else ["nothing", ""]
+        verb, name, *new = change
+        is_list = request.url.path == "/api/websites"
+        if not is_list:
+            requested(params, *change)
         url = request.url.copy_with(params=params)
         response = self._inner.handle_request(
             httpx.Request(request.method, url, headers=request.headers)
         )
         status, content = response.status_code, response.read()
+        headers = {**response.headers}
+        del headers["content-length"]
         if verb == "status" and name == str(status):
             status = int(new[0])
-        is_json = response.headers["content-type"].startswith("application/json")
-        if is_json and verb in {"drop", "rename", *VALUES}:
-            data = changed(json.loads(content), *self._change)
-            content = json.dumps(data).encode()
-        del response.headers["content-length"]
-        return httpx.Response(status, headers=response.headers, content=content)
+        elif verb == "without":
+            headers.pop(name, None)
+        elif verb == "type":
+            headers["content-type"] = headers["content-type"].replace(name, *new)
+        elif verb == "before-all":
+            content = content.replace(name.encode(), new[0].encode(), 1)
+        elif headers["content-type"].startswith("application/json"):
+            content = json.dumps(changed(json.loads(content), *change)).encode()
+        return httpx.Response(status, headers=headers, content=content)

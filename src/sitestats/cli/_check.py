@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--compare",
     metavar="HOST",
-    help="Compare the service with the emulator too: some 55 requests about HOST, "
+    help="Compare the service with the emulator too: some 60 requests about HOST, "
     "which read. It takes about a minute.",
 )
 @click.option(

@@ -38,7 +38,6 @@ class Case:
     params: Mapping[str, str] = attrs.field(factory=dict[str, str])
     without: Sequence[str] = ()
     values: Sequence[str] = ()
-    check: str = ""
     option: str = ""
 
     def request(self, hostname: str, now: datetime) -> HttpRequest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from sitestats.emulator import Emulator
 from ._cases import Case, read_table
 from ._comparison import CaseDifference, ComparedCase, ServiceComparison
 from ._observation import NOT_SENT, Observation, observe
-from ._shape import CHECKS, Shape, empty_lists, load, message, shape
+from ._shape import HISTOGRAMS, NULLS, Shape, lists_of, load, message, shape
 
 if TYPE_CHECKING:
     from sitestats import Client
@@ -28,7 +28,7 @@ def compare_service(
 ) -> ServiceComparison:
     """Compare the service of *client* with the emulator, case by case.
 
-    It sends some 55 requests that read, one after the other, and nothing else.
+    It sends some 60 requests that read, one after the other, and nothing else.
 
     Args:
         client: A client of the service.
@@ -50,23 +50,20 @@ def compare_service(
     # If there can be no emulator, nothing is sent.
     Emulator()
     runner = client._runner  # noqa: SLF001 - it runs a flow that is no operation
-    return compare(runner.run(observe(runner.settings, hostname, pause)))
-
-
-def compare(observed: Observation) -> ServiceComparison:
-    """Compare each case of *observed* with an emulator of the same websites."""
+    observed = runner.run(observe(runner.settings, hostname, pause))
     table, options = read_table(), dict[str, bool]()
+    cases: list[Case] = table["case"]
     mirror = _Mirror(observed)
-    found = [_compared(case, observed, mirror) for case in table["case"]]
-    for case, result in zip(table["case"], found, strict=True):
+    found = [_compared(case, observed, mirror) for case in cases]
+    for case, result in zip(cases, found, strict=True):
         if case.option and result.result == "different":
             other = _Mirror(observed, **{case.option: True})
             if _compared(case, observed, other).result == "same":
                 options[case.option] = True
-    texts = (one for one in observed.responses.values() if isinstance(one, str))
-    unsent = [one for one in texts if one.startswith(NOT_SENT)]
-    requests, ended = len(observed.responses) - len(unsent), "".join(unsent[:1])
-    ended = ended.removeprefix(NOT_SENT)
+    whys = [one for one in observed.responses.values() if isinstance(one, str)]
+    unsent = [one.removeprefix(NOT_SENT) for one in whys if one.startswith(NOT_SENT)]
+    requests = len(observed.responses) - len(unsent)
+    ended = unsent[0] if unsent else ""
     return ServiceComparison(tuple(found), table["not_tried"], options, requests, ended)
 
 
@@ -96,12 +93,12 @@ class _Mirror:
         return runner.run(send_once(request, runner.settings))[0]
 
 
-def _rows(now: datetime) -> Iterator[dict[str, object]]:
+def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
     """Visits of which each list has something, and some have no value."""
     for days in range(2, 9):
         moment = (now - timedelta(days=days)).isoformat()
-        at: dict[str, object] = {"added_iso": moment, "is_unique": True}
-        visit = {**at, **read_table()["visit"]}
+        at = {"added_iso": moment, "is_unique": True}
+        visit = at | read_table()["visit"]
         yield from (visit, visit, {**at, "path": "/other"})
         yield {**at, "datapoint": "signup"}
 
@@ -134,17 +131,31 @@ def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCas
 def _shapes(
     response: HttpResponse, ours: HttpResponse, case: Case
 ) -> tuple[str, Shape, Shape]:
-    """Why nothing is decided, if so; and the shapes to compare."""
-    empty = empty_lists(response)
-    one, other = (shape(each, case, empty) for each in (response, ours))
-    # A histogram, which version 1 names visits, has entries for days without visits.
-    lists = shape(response, case, {"histogram", "visits"})
-    filled = any(where.startswith("[]") for where in lists)
-    why = "the lists are empty" if empty - empty_lists(ours) and not filled else ""
-    if case.check:
-        checked, wanted = (CHECKS[case.check](load(each)) for each in (response, ours))
-        if isinstance(checked, str):
-            return checked, {}, {}
-        assert isinstance(wanted, dict)
-        one, other = one | checked, other | wanted
-    return why, one, other
+    """Why nothing is decided, if so; and the shapes to compare.
+
+    They have nothing that only other traffic would show: the entries of a list that is
+    empty, entries for nothing, and what is not known of a visitor's browser.
+    """
+    theirs, lists = (lists_of(load(each)) for each in (response, ours))
+    one, other = (shape(each, case) for each in (response, ours))
+    # A histogram has entries for days without visits, too, and a named event has one.
+    always = (*HISTOGRAMS, "$.events" if "name" in case.values else "")
+    both = [place for place in lists if place in theirs and place not in always]
+    empty = [place for place in both if not (theirs[place] and lists[place])]
+
+    def is_open(place: str) -> bool:
+        if place.endswith(NULLS):
+            return place not in one or place not in other
+        if place.startswith("$.agents[]."):
+            return place not in one
+        return place.partition("[")[0] in empty
+
+    one, other = (
+        {place: text for place, text in each.items() if not is_open(place)}
+        for each in (one, other)
+    )
+    if case.option == "null_entries" and not any(p.endswith(NULLS) for p in one):
+        return "every visit has a country and a referrer", one, other
+    is_empty = any(lists[place] for place in empty)
+    filled = any(theirs[place] for place in both)
+    return "the lists are empty" if is_empty and not filled else "", one, other

@@ -5,15 +5,15 @@ Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import ResponseError, SiteStatsError, TransportError
-from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.errors import SiteStatsError
+from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.check_setup import send_once
 from sitestats._protocol.failures import OK, check_status
@@ -26,11 +26,9 @@ from ._cases import Case, read_table
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._protocol.flow import Flow
-    from sitestats._results.websites import Website
 
 _UNKNOWN: Final = "sitestats-check.example"
 """A website that no account has."""
-_PROBE: Final = Case("probe", "4.3", "", "")
 _LOCKED: Final = 423
 _TOO_MANY: Final = 429
 _FAILED: Final = 500
@@ -70,26 +68,36 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     """
     hostname = normalise_hostname(hostname)
     began = datetime.fromtimestamp((yield from now()).unix, UTC)
-    probe = _PROBE.request(hostname, began)
+    probe, without_key = (
+        Case("probe", "4.3", "", "", key=key).request(hostname, began)
+        for key in ("", "NONE")
+    )
     found, _ = yield from send_once(probe, settings)
     is_locked = found.status == _LOCKED
     data = None if is_locked else check_status(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
-    hosts, zones = {"unknown": _UNKNOWN}, {hostname: str(zone or "UTC")}
-    hosts["locked" if is_locked else "site"] = hostname
+    zones = {hostname: str(zone or "UTC")}
     responses: Responses = {probe: found}
-    without_key = attrs.evolve(_PROBE, key="NONE").request(hostname, began)
     yield from _send_all([without_key], settings, pause, responses)
-    hosts["public" if _has_data(responses[without_key]) else "private"] = hostname
+    opened = responses[without_key]
+    is_public = (
+        isinstance(opened, HttpResponse)
+        and opened.status in OK
+        and b'"pageviews"' in opened.body
+    )
+    hosts = {
+        "unknown": _UNKNOWN,
+        "locked" if is_locked else "site": hostname,
+        "public" if is_public else "private": hostname,
+    }
     if settings.api_key is not None and settings.user_id is not None:
         hosts["list"], request = "", list_request()
         yield from _send_all([request], settings, pause, responses)
-        websites: Sequence[Website] = ()
-        if isinstance(listed := responses[request], HttpResponse):
-            with suppress(SiteStatsError):
-                websites = read_websites(listed, request)
-        for website in websites:
-            with suppress(HostnameError):
+        with suppress(SiteStatsError):
+            listed = responses[request]
+            for website in (
+                () if isinstance(listed, str) else read_websites(listed, request)
+            ):
                 name = normalise_hostname(website.hostname)
                 zones[name] = website.timezone
                 hosts.setdefault("public" if website.is_public else "private", name)
@@ -100,7 +108,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
 
 
 def _send_all(
-    requests: Sequence[HttpRequest],
+    requests: Iterable[HttpRequest],
     settings: Settings,
     pause: float,
     responses: Responses,
@@ -109,31 +117,18 @@ def _send_all(
     for request in requests:
         if request in responses:
             continue
-        if why := _why_ended([*responses.values()]):
-            responses[request] = NOT_SENT + why
+        last = [*responses.values()][-_MOST_FAILURES:]
+        failed = [one for one in last if isinstance(one, str)]
+        if failed and (len(failed) == _MOST_FAILURES or last[-1] == _ENOUGH):
+            responses[request] = NOT_SENT + failed[-1].removeprefix(NOT_SENT)
             continue
         yield Sleep(pause)
         try:
-            response, _ = yield from send_once(request, settings)
-        except TransportError as error:
-            responses[request] = f"no complete response came ({error.step})"
-        except ResponseError:
-            responses[request] = "the response can't be decompressed, or is too large"
-        else:
-            failed = f"the service failed ({response.status})"
-            found = failed if response.status >= _FAILED else response
-            responses[request] = _ENOUGH if response.status == _TOO_MANY else found
-
-
-def _why_ended(found: Sequence[HttpResponse | str]) -> str:
-    """Why nothing more is sent, if so: by the last of what was found."""
-    failed = [one for one in found[-_MOST_FAILURES:] if isinstance(one, str)]
-    if failed and (len(failed) == _MOST_FAILURES or failed[-1] == _ENOUGH):
-        return failed[-1].removeprefix(NOT_SENT)
-    return ""
-
-
-def _has_data(response: HttpResponse | str) -> bool:
-    if isinstance(response, str):
-        return False
-    return response.status in OK and b'"pageviews"' in response.body
+            found, _ = yield from send_once(request, settings)
+        except SiteStatsError as error:
+            responses[request] = f"no complete response came ({type(error).__name__})"
+            continue
+        failure = _ENOUGH if found.status == _TOO_MANY else ""
+        if found.status >= _FAILED:
+            failure = f"the service failed ({found.status})"
+        responses[request] = failure or found

@@ -1,4 +1,4 @@
-"""The shape of a response: names, types, and values that a case compares, by place.
+"""The shape of a response: what stands at each place, such as ``$.pages[].value``.
 
 It has no host name, and no number that is a visitor's.
 """
@@ -7,42 +7,41 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from itertools import product
+from typing import Any, Final
 
-from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
 from sitestats._common.wire import HttpResponse
 
 from ._cases import Case
 
 Shape = dict[str, str]
-"""A text for each place, such as ``{"$.version": "6", "[].value": "text"}``."""
+"""A text for each place: ``{"$.version": "6", "$.pages[].value": "a path"}``."""
+NULLS: Final = "entries with null"
+HISTOGRAMS: Final = ("$.histogram", "$.visits")
+"""The places of histograms: version 1 and 2 name it visits."""
+
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
 _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
-_DATE: Final = re.compile(r"\d|[\d-]{10}T[\d:.]{5,15}(?:Z|[+-][\d:]+)")
-"""A version, or when a period begins or ends: numbers that are no visitor's."""
+_SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
+"""Versions, dates and times, which are no number of visitors."""
 _LITERAL: Final = {"ok", "success", "code"}
-_OPTIONAL: Final[dict[str, tuple[str, tuple[type, ...]]]] = {
-    "own_hostname": ("text or null", (str,)),
-    "seconds_on_page": ("number or null", (int, float)),
-}
-_KINDS: Final = {
-    bool: "true or false",
-    int: "integer",
-    float: "number",
-    str: "text",
-    list: "array",
-    dict: "object",
-}
+_TIMES: Final = ("date", "hour", "week", "year")
+"""What the entries of a histogram have of the period, and not of visitors."""
 _FORMS: Final = {
-    "device_types": {"a known device": re.compile("mobile|tablet|desktop|tv")},
-    "countries": {
-        "two capitals": re.compile("[A-Z]{2}"),
-        "two small letters": re.compile("[a-z]{2}"),
-    },
+    "own_hostname": ("str or null", r"null None|str .+"),
+    "seconds_on_page": ("number or null", r"(null|int|float) .*"),
+    "$.device_types[].value": ("known device", r"str (mobile|tablet|desktop|tv)"),
+    "$.countries[].value": ("two capitals", r"str [A-Z]{2}"),
+    "$.referrers[].value": ("name", r"str [^/:?]+"),
+    "$.pages[].value": ("path", r"str /.*"),
 }
-"""The forms of the values of some lists."""
+"""What a type and a value are called by their form, at a name or a place."""
 _LONGEST: Final = 200
+_HOUR: Final = 3600
+_MANY: Final = 100
+"""Page views from which on a website has a median, and one below an hour."""
 
 
 def anonymised(text: object) -> str:
@@ -51,128 +50,122 @@ def anonymised(text: object) -> str:
     return re.sub(r"\d+", "N", _HOST.sub("HOST", start))[:_LONGEST]
 
 
-def load(response: HttpResponse) -> JsonValue:
+def load(response: HttpResponse) -> Any:
     """The data of *response*, wrapped for JSONP or not; None without."""
     text = response.body.decode(errors="replace")
     call = _CALL.fullmatch(text)
     try:
-        return load_json((call[2] if call else text).encode())
-    except NotJsonError:
+        return json.loads(call[2] if call else text)
+    except (ValueError, RecursionError):
         return None
 
 
-def message(data: JsonValue) -> str:
+def message(data: object) -> str:
     """The message of an error response, where it has one."""
-    found = _object(data)
-    return anonymised(found.get("error") or found.get("message") or "")
+    named = data if isinstance(data, dict) else {}
+    return anonymised(named.get("error") or named.get("message") or "")
 
 
-def empty_lists(response: HttpResponse) -> set[str]:
-    """The names of the lists of *response* that have no entries."""
+def lists_of(data: object) -> dict[str, list[Any]]:
+    """The lists of a response by their places, such as ``$.pages``."""
+    if isinstance(data, list):
+        return {"$": data}
+    named = data if isinstance(data, dict) else {}
+    return {f"$.{name}": one for name, one in named.items() if isinstance(one, list)}
+
+
+def shape(response: HttpResponse, case: Case) -> Shape:
+    """The shape of *response*, with the values that *case* compares."""
     data = load(response)
-    lists = {"websites": data} if isinstance(data, list) else _object(data)
-    return {name for name, value in lists.items() if value == []}
-
-
-def shape(response: HttpResponse, case: Case, without: set[str]) -> Shape:
-    """The shape of *response*, with the values that *case* compares.
-
-    It has no entries of the lists *without*.
-    """
+    found = defaultdict[str, set[str]](set)
     kind = response.headers.get("content-type", "missing").partition(";")[0]
-    found = {"content-type": {anonymised(kind)}}
+    found["content-type"].add(anonymised(kind))
+    found["date"].add("missing" if response.date is None else "a date")
     if call := _CALL.fullmatch(response.body.decode(errors="replace")):
-        found["call"] = {anonymised(call[1] + "…" + call[3]).strip()}
-    for where, text in _places(load(response), case, without):
-        found.setdefault(where, set()).add(text)
+        found["call"].add(anonymised(call[1] + "…" + call[3]).strip())
+    for where, text in (*_places("$", data, case), *_wholes(data, case)):
+        found[where].add(text)
     return {where: " or ".join(sorted(texts)) for where, texts in found.items()}
 
 
-def _places(
-    data: JsonValue, case: Case, without: set[str]
-) -> Iterator[tuple[str, str]]:
-    yield "$", _kind(data) if data is not None else "no JSON"
-    for name, value in (_object(data) or {"": data}).items():
-        if name.startswith("__"):
-            yield "$.__…", "some"
-            continue
-        if name:
-            yield f"$.{anonymised(name)}", _text(name, value, case)
-        for entry in () if name in without else _array(value):
-            pairs = _object(entry)
-            if not pairs:
-                yield "[]", _kind(entry)
-            for key, inner in pairs.items():
-                # Whether there are entries for nothing is another question.
-                if not (key == "value" and inner is None):
-                    yield f"[].{anonymised(key)}", _text(key, inner, case, name)
+def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
+    """What stands at *where*, and at the places within."""
+    name = where.rpartition(".")[2]
+    if isinstance(value, dict):
+        yield where, "dict"
+        yield from _odd(value)
+        for key, inner in value.items():
+            if key.startswith("__"):
+                yield f"{where}.__…", "some"
+            elif key == "value" and inner is None:
+                # It is the question of one case alone.
+                if case.option == "null_entries":
+                    yield f"{where}: {NULLS}", "some"
+            elif not (where.startswith(HISTOGRAMS) and key in _TIMES):
+                yield from _places(f"{where}.{anonymised(key)}", inner, case)
+    elif isinstance(value, list):
+        yield where, f"{len(value)} entries" if name in case.values else "list"
+        for entry in value:
+            yield from _places(f"{where}[]", entry, case)
+    else:
+        yield where, _text(where, name, value, case)
 
 
-def _text(name: str, value: Any, case: Case, within: str = "") -> str:
+def _text(where: str, name: str, value: object, case: Case) -> str:
     if name in case.values:
-        entries = _array(value)
-        if entries or value == []:
-            return f"{len(entries)} entries"
-        return str(value) if _DATE.fullmatch(str(value)) else anonymised(value)
+        return "more than 0" if name == "pageviews" and value else _shown(value)
     if name in _LITERAL:
         return anonymised(json.dumps(value))
-    if name in _OPTIONAL and (value is None or isinstance(value, _OPTIONAL[name][1])):
-        return _OPTIONAL[name][0]
-    for text, form in _FORMS.get(within, {}).items():
-        if name == "value" and form.fullmatch(str(value)):
-            return text
-    return _kind(value)
+    called, form = _FORMS.get(where, _FORMS.get(name, ("", "(?!)")))
+    kind = "null" if value is None else type(value).__name__
+    return called if re.fullmatch(form, f"{kind} {value}", re.DOTALL) else kind
 
 
-def _kind(value: object) -> str:
-    return next(
-        (text for kind, text in _KINDS.items() if isinstance(value, kind)), "null"
-    )
+def _shown(value: object) -> str:
+    return str(value) if _SHOWN.fullmatch(str(value)) else anonymised(value)
 
 
-def _object(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the numbers of one object are to each other, and can't be."""
+    visitors = map(entry.get, ("visitors", "uniques", "uniqueVisits"))
+    if any(isinstance(n, int) and n > _count(entry) > 0 for n in visitors):
+        yield "visitors", "more than page views"
+    for where, entries in lists_of(entry).items():
+        total = sum(map(_count, entries))
+        if where in HISTOGRAMS and total != entry.get("pageviews", total):
+            yield "pageviews", "not the sum of the histogram"
+        if where == "$.pages" and total > _MANY:
+            seconds = entry.get("seconds_on_page", 0)
+            if seconds is None:
+                yield "seconds_on_page", "null"
+            elif isinstance(seconds, int | float) and seconds > _HOUR:
+                yield "seconds_on_page", "above an hour"
 
 
-def _array(value: Any) -> list[Any]:
-    return [*value] if isinstance(value, list) else []
+def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
+    """What the entries of each list are together: their names, times and order."""
+    for where, values in lists_of(data).items():
+        entries = [entry for entry in values if isinstance(entry, dict)]
+        keys: list[Any] = [-_count(entry) for entry in entries]
+        if where in HISTOGRAMS:
+            keys = [str(entry.get("date")) for entry in entries]
+            for name, end in product(_TIMES, entries[:1] + entries[-1:]):
+                if name in end:
+                    text = f"{type(end[name]).__name__} {_shown(end[name])}"
+                    yield f"{where}[].{name}", text
+        elif where != "$.agents":
+            # There, what is not known of a visitor's browser has no name.
+            for name in {name for entry in entries for name in entry} - {"value"}:
+                if any(name not in entry for entry in entries):
+                    yield f"{where}[].{anonymised(name)}", "missing in some"
+        if keys != sorted(keys) and where not in {"$", "$.websites"}:
+            yield f"{where} order", "not as documented"
+        if case.option == "null_entries" and -sum(keys) < _count(data):
+            yield f"{where}[]: {NULLS}", "none"
 
 
-# --- what a case needs to be decided --------------------------------------------------
-
-
-def order(data: JsonValue) -> Shape | str:
-    """Whether days ascend and pages descend; or why that is not decided."""
-    keys: list[Any] = [str(one.get("date")) for one in _rows(data, "histogram")]
-    keys = keys or [-_count(one) for one in _rows(data, "pages")]
-    if len(set(keys)) <= 1:
-        return "no two entries differ"
-    return {"order": "as documented" if keys == sorted(keys) else "another"}
-
-
-def limit(data: JsonValue) -> Shape | str:
-    """That there is more than what a limit leaves."""
-    first = sum(map(_count, _rows(data, "pages")[:1]))
-    return "there are not two pages" if first == _count(_object(data)) else {}
-
-
-def nulls(data: JsonValue) -> Shape | str:
-    """Whether there are entries with null, where some visits have no value."""
-    found = [_rows(data, name) for name in ("countries", "referrers")]
-    if any(one.get("value", "") is None for rows in found for one in rows):
-        return {"entries with null": "some"}
-    if all(sum(map(_count, rows)) == _count(_object(data)) for rows in found):
-        return "every visit has a country and a referrer"
-    return {"entries with null": "none"}
-
-
-def _rows(data: JsonValue, name: str) -> list[dict[str, Any]]:
-    return [*map(_object, _array(_object(data).get(name)))]
-
-
-def _count(row: dict[str, Any]) -> int:
-    count = row.get("pageviews")
-    return count if isinstance(count, int) else 0
-
-
-CHECKS: Final = {"order": order, "limit": limit, "nulls": nulls}
+def _count(entry: Any) -> int:
+    """The page views of an entry, or how often an event was."""
+    named = entry if isinstance(entry, dict) else {}
+    found = map(named.get, ("pageviews", "visits", "total", "count"))
+    return next((count for count in found if isinstance(count, int)), 0)
