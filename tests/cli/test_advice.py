@@ -13,11 +13,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sitestats import Problem, RateLimitedError, SpecError
+from sitestats import Problem, RateLimitedError, RetryPolicy, SpecError
 from sitestats._common.pauses import Pauses
 from sitestats._common.wire import HttpRequest
 from sitestats._protocol.flow import Moment
-from sitestats._protocol.retry import wait_for_pauses
+from sitestats._protocol.retry import send_with_retries
 from sitestats.cli._advice import OPTIONS, in_a_shell
 from sitestats.cli._app import app
 
@@ -194,7 +194,7 @@ def test_a_pause_that_is_too_long_names_the_option() -> None:
     """A pause of the service that no attempt waits for names the limit's option."""
     request, pauses = HttpRequest("GET", "/a.json"), Pauses()
     pauses.begin(now=0, seconds=500, searches_alone=False)
-    flow = wait_for_pauses(request, pauses, patience=120)
+    flow = send_with_retries(request, RetryPolicy(), 120, pauses, Moment(0, 0))
     next(flow)
     with pytest.raises(RateLimitedError) as caught:
         flow.send(Moment(0, 0))

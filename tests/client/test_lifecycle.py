@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import pickle
 import signal
@@ -12,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
@@ -22,10 +21,7 @@ import trio
 
 import sitestats
 from client_variants import (
-    API_KEY,
     QUERY,
-    fail_in_another_process,
-    get_in_another_process,
 )
 from faults import FaultServer, ServedCase
 from faults.responses import response
@@ -35,7 +31,6 @@ from sitestats import (
     Client,
     ClientClosedError,
     ConnectionFailedError,
-    NotFoundError,
     RequestTimeoutError,
 )
 from sitestats.emulator import Emulator
@@ -215,22 +210,6 @@ def test_fork_between_two_runs_of_a_loop(good: ServedCase) -> None:
     assert run_script(FORK_ASYNC, good.origin) == "done\n"
     # The child's own, in two loops, and the parent's.
     assert good.connections == 2
-
-
-def test_spawned_processes(good: ServedCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queries, clients, models and errors can be sent to a spawned process and back."""
-    monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
-    monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
-    client, query = Client(proxy=None), QUERY.last(days=3)
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        stats = pool.submit(get_in_another_process, client, query).result(PLENTY)
-        failed = pool.submit(fail_in_another_process).exception(PLENTY)
-    assert stats.pageviews == 3
-    assert stats.query == query
-    assert isinstance(failed, NotFoundError)
-    assert failed.status == 404
-    assert API_KEY.encode() in good.requests[0]
 
 
 def test_values_survive_pickling(good: ServedCase) -> None:

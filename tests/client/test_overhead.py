@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
-from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import requested
 
 BASES = st.sampled_from(
@@ -31,7 +30,7 @@ def test_a_query_is_sent_as_httpx_would(
     base: tuple[str, str], query: StatsQuery
 ) -> None:
     """A query has the target that httpx would send, though nothing parses it."""
-    target = stats_request(requested(query)).target
+    target = requested(query).request.target
     if "/." not in requested(query).address:
         url = httpx.URL("".join(base) + target)
         assert url.raw_path.decode("ascii") == base[1] + target
@@ -78,7 +77,8 @@ QUERY = StatsQuery("example.com").fields("pageviews")
 
 def test_a_call_leaves_no_cycles(unfreed: Callable[[], list[object]]) -> None:
     """A sync call leaves no reference cycle for the garbage collection."""
-    with Client("https://stats.example", transport=Canned()) as client:
+    http = httpx.Client(transport=Canned())
+    with Client("https://stats.example", http_client=http) as client:
         client.stats.get(QUERY)
         unfreed()
         for _ in range(3):
@@ -93,7 +93,8 @@ def test_an_awaited_call_leaves_no_cycles(
     """An async call leaves no reference cycle, on both loops."""
 
     async def main() -> list[object]:
-        async with AsyncClient("https://stats.example", transport=Canned()) as client:
+        http = httpx.AsyncClient(transport=Canned())
+        async with AsyncClient("https://stats.example", http_client=http) as client:
             await client.stats.get(QUERY)
             unfreed()
             for _ in range(3):

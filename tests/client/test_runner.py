@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from client_calls import TOTALS, ClientVariant
 from sitestats import Client, RateLimitedError, ServerError
-from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
 
@@ -92,15 +90,6 @@ def test_a_pause_is_the_clients(run: ClientVariant) -> None:
     assert len(run.emulator.requests) == 1
 
 
-def test_pauses_that_are_not_shared(run: ClientVariant) -> None:
-    """With ``share_pauses=False`` each call finds out by itself."""
-    run.emulator.fail_next(status=429, retry_after=3_000)
-    first, *others = follow(run, one_and_twenty, share_pauses=False)
-    assert first is not None
-    assert others == [None] * 20
-    assert len(run.emulator.requests) == 21
-
-
 def test_a_call_waits_for_the_pause_of_another(run: ClientVariant) -> None:
     """A call whose time is enough waits until the pause is over, and succeeds."""
     run.emulator.fail_next(status=429, retry_after=0.3)
@@ -113,26 +102,3 @@ def test_a_call_waits_for_the_pause_of_another(run: ClientVariant) -> None:
 
     follow(run, twice, retries=0)
     assert len(run.emulator.requests) == 2
-
-
-def test_clients_of_a_task_queue_share_their_pauses(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A client that is unpickled for every task knows of the pause of another one,
-    which travels to no other process.
-    """
-    emulator = Emulator.demo()
-    with emulator.serve() as address:
-        monkeypatch.setenv("SITESTATS_BASE_URL", address)
-        monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
-        with Client(total_timeout=10.0) as client:
-            emulator.fail_next(status=429, retry_after=20)
-            with pytest.raises(RateLimitedError):
-                client.stats.get(TOTALS)
-            pickled = pickle.dumps(client)
-        assert pickle.loads(pickled).stats.get(TOTALS).pageviews
-        emulator.fail_next(status=429, retry_after=20)
-        for _ in range(3):
-            with pytest.raises(RateLimitedError):
-                pickle.loads(pickled).stats.get(TOTALS)
-    assert len(emulator.requests) == 3

@@ -1,8 +1,7 @@
-"""``headers=`` and ``user_agent=``: what every request gets, and what is refused."""
+"""``headers=``: what every request gets, and what is refused."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
@@ -58,8 +57,11 @@ def test_headers_are_on_every_request(
         variant,
         address,
         api_key=emulator.api_key,
-        headers={"Authorization": f"Bearer {TOKEN}", "X-Team": "web and shop"},
-        user_agent="dash/1.0",
+        headers={
+            "Authorization": f"Bearer {TOKEN}",
+            "X-Team": "web and shop",
+            "User-Agent": "dash/1.0",
+        },
     )
     (request,) = emulator.requests
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
@@ -71,7 +73,7 @@ def test_headers_are_on_every_request(
 def test_headers_pass_a_transport() -> None:
     """A transport of the caller's gets the same headers."""
     emulator = Emulator.demo()
-    with emulator.client(headers={"X-Team": "web"}, user_agent="dash/1.0") as client:
+    with emulator.client(headers={"X-Team": "web", "User-Agent": "dash/1.0"}) as client:
         client.stats.get(QUERY)
     (request,) = emulator.requests
     assert request.headers["x-team"] == "web"
@@ -83,7 +85,6 @@ own_names = st.sampled_from(
     [
         "Api-Key",
         "User-Id",
-        "User-Agent",
         "Host",
         "Accept",
         "Accept-Encoding",
@@ -118,11 +119,11 @@ tokens = st.text("abcXYZ019!#$%&'*+-.^_`|~", min_size=1).map("X-{}".format)
 values = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E)).map(str.strip)
 
 
-@given(clients, st.dictionaries(tokens, values, max_size=3), values)
-def test_others_are_taken(cls: Any, headers: dict[str, str], agent: str) -> None:
+@given(clients, st.dictionaries(tokens, values, max_size=3))
+def test_others_are_taken(cls: Any, headers: dict[str, str]) -> None:
     """Every other header of HTTP is taken, and no object shows its value."""
     if len({name.lower() for name in headers}) == len(headers):
-        client = cls(BASE, proxy=None, headers=headers, user_agent=agent or None)
+        client = cls(BASE, proxy=None, headers=headers)
         kept = {name: value.reveal() for name, value in client._settings.headers}
         assert kept == headers
         for value in headers.values():
@@ -164,13 +165,6 @@ def test_what_is_no_header_is_refused(headers: Any, message: str) -> None:
         Client(BASE, proxy=None, headers=headers)
 
 
-@pytest.mark.parametrize("agent", ["", " dash", "dash\n", "dásh", b"dash", 7])
-def test_what_is_no_user_agent_is_refused(agent: Any) -> None:
-    """What ``User-Agent`` can't carry is refused."""
-    with pytest.raises(ConfigurationError, match="user_agent is a text"):
-        Client(BASE, proxy=None, user_agent=agent)
-
-
 @pytest.mark.parametrize(
     ("headers", "reflected"),
     [
@@ -192,16 +186,3 @@ def test_a_credential_in_a_header_is_redacted(
         client.stats.get(QUERY)
     assert "bad " in str(caught.value)
     assert TOKEN not in secret_search.shown_by(caught.value)
-
-
-@given(clients)
-def test_headers_are_never_pickled(cls: Any) -> None:
-    """A client with headers of its own can't be pickled, since they may be secrets; one
-    with a user agent alone can.
-    """
-    client = cls(BASE, proxy=None, headers={"X-Token": TOKEN})
-    with pytest.raises(ConfigurationError, match="headers=") as caught:
-        pickle.dumps(client)
-    assert TOKEN not in secret_search.shown_by(caught.value)
-    client = pickle.loads(pickle.dumps(cls(BASE, proxy=None, user_agent="dash/1.0")))
-    assert client._settings.user_agent == "dash/1.0"

@@ -16,12 +16,14 @@ from sitestats import (
     RequestTimeoutError,
     ResponseError,
     ServerError,
+    ServiceError,
     SiteStatsError,
 )
+from sitestats._common.pauses import Pauses
 from sitestats._common.retryable import is_temporary
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.failures import failure
+from sitestats._protocol.failures import decode_json
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.retry import send_with_retries
 
@@ -66,7 +68,9 @@ def test_retries_go_by_the_same_rule(
     lost = ConnectionFailedError("lost", request=request, maybe_sent=maybe_sent)
     assert was_repeated(request, lost) is lost.retryable
     if status >= 400:
-        refused = failure(response, request, None)
+        with pytest.raises(ServiceError) as caught:
+            decode_json(response, request)
+        refused = caught.value
         is_repeated = was_repeated(request, response)
         assert is_repeated <= refused.retryable
         if request is GET:
@@ -77,7 +81,7 @@ def was_repeated(
     request: HttpRequest, outcome: HttpResponse | ConnectionFailedError
 ) -> bool:
     """Whether a flow sends *request* a second time after *outcome*."""
-    flow = send_with_retries(request, RetryPolicy(retries=1), 60.0)
+    flow = send_with_retries(request, RetryPolicy(retries=1), 60.0, Pauses())
     step, sent = next(flow), 0
     try:
         while sent < 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -73,34 +72,6 @@ class TestEnvironment:
         with pytest.raises(ConfigurationError, match="SITESTATS_BASE_URL"):
             cls()
 
-    def test_pickling_keeps_settings(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A pickled client has its settings, and reads its key again."""
-        data = pickle.dumps(cls(retries=5))
-        assert b"env_key" not in data
-        environment.setenv("SITESTATS_API_KEY", "another_key")
-        copy, second = pickle.loads(data), pickle.loads(data)
-        assert held(copy)[1] == "another_key"
-        assert copy._settings.retry.retries == 5
-        assert copy._sender is second._sender
-
-    def test_pickling_without_the_variable(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A process without the key says which variable is missing."""
-        data = pickle.dumps(cls())
-        environment.delenv("SITESTATS_API_KEY")
-        with pytest.raises(ConfigurationError, match="SITESTATS_API_KEY is not set"):
-            pickle.loads(data)
-
-    def test_a_key_given_is_never_pickled(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A client with a key of its own refuses to be pickled, and says why."""
-        with pytest.raises(ConfigurationError, match="never pickled"):
-            pickle.dumps(cls(api_key="my_own_key"))
-
 
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -109,9 +80,7 @@ class TestEnvironment:
         *(("total_timeout", value) for value in (0, -1, None, float("nan"))),
         *(("retries", value) for value in (-1, True, "2", 1.5, None)),
         *(("max_connections", value) for value in (0, True, 1.5, None)),
-        *(("max_response_bytes", value) for value in (0, True, None)),
         ("read_only", "yes"),
-        ("share_pauses", None),
         ("proxy", 8080),
     ],
 )
@@ -148,18 +117,6 @@ def test_a_variable_makes_every_client_read_only(
         with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to read"):
             client.websites.ensure([])
     assert emulator.requests == ()
-
-
-def test_a_pickle_obeys_the_variable_too(environment: pytest.MonkeyPatch) -> None:
-    """A client stays read-only in a process without the variable, and becomes it in
-    one with it.
-    """
-    writing = pickle.dumps(Client())
-    environment.setenv("SITESTATS_READ_ONLY", "1")
-    reading = pickle.dumps(Client.from_env())
-    assert pickle.loads(writing)._settings.read_only
-    environment.delenv("SITESTATS_READ_ONLY")
-    assert pickle.loads(reading)._settings.read_only
 
 
 def test_the_variable_is_yes_or_no(environment: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import anyio
 import certifi
+import httpx
 import pytest
 
 from broken_servers import closed_port
@@ -49,8 +50,8 @@ def test_a_set_up_that_works() -> None:
         "base address": (True, "http://emulator.test, from base_url"),
         "API key": (True, "from api_key"),
         "user ID": (True, "from user_id"),
-        "proxy": (None, "not checked: that of transport= or http_client="),
-        "certificates": (None, "not checked: that of transport= or http_client="),
+        "proxy": (None, "not checked: that of http_client="),
+        "certificates": (None, "not checked: that of http_client="),
         "connection": (True, "the service responds"),
         "credentials": (True, "the service takes the key with the user ID"),
         "list of websites": (True, "3 websites"),
@@ -80,16 +81,18 @@ def test_a_401_of_any_call_names_the_place_of_the_key(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("SITESTATS_BASE_URL", "http://emulator.test")
     monkeypatch.setenv("SITESTATS_API_KEY", KEY)
-    by = {"transport": emulator.transport(), "proxy": None}
+    http = httpx.Client(transport=emulator.transport())
     made = {
         "key_file of the profile 'work'": partial(Client.from_profile, "work"),
         "SITESTATS_API_KEY": Client.from_env,
         "SITESTATS_API_KEY, ": partial(Client.from_env, "http://emulator.test"),
-        "key_file": partial(Client.from_env, key_file=folder / "work.key"),
         "api_key": partial(Client, api_key=KEY),
     }
     for source, make in made.items():
-        with make(**by) as client, pytest.raises(AuthenticationError) as caught:
+        with (
+            make(http_client=http) as client,
+            pytest.raises(AuthenticationError) as caught,
+        ):
             client.stats.get(StatsQuery("blog.semicomplete.com").fields("pageviews"))
         where = source.removesuffix(", ")
         assert caught.value.credentials_from == f"its API key is from {where}"

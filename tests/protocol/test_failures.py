@@ -24,7 +24,7 @@ from sitestats._common.errors import (
     SiteStatsError,
     WebsiteLockedError,
 )
-from sitestats._protocol.failures import check_status
+from sitestats._protocol.failures import decode_json
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
@@ -38,7 +38,7 @@ def failed(
         http_response(data, status, **headers), received_at=received
     )
     with pytest.raises(SiteStatsError) as caught:
-        check_status(response, REQUEST)
+        decode_json(response, REQUEST)
     error = caught.value
     assert isinstance(error, ServiceError | ResponseError)
     assert error.request is REQUEST
@@ -250,8 +250,8 @@ def test_an_undocumented_status(status: int) -> None:
 
 @pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])
 def test_a_response_that_is_no_error_passes(data: Any) -> None:
-    """check_status() raises for error responses only, whatever else the body holds."""
-    check_status(http_response(data), REQUEST)
+    """decode_json() raises for error responses only, whatever else the body holds."""
+    decode_json(http_response(data), REQUEST, may_be_text=True)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -277,7 +277,7 @@ def test_any_response_passes_or_is_one_of_our_errors(
 ) -> None:
     """No body, status or header raises any other exception."""
     try:
-        check_status(http_response(data, status, **headers), REQUEST)
+        decode_json(http_response(data, status, **headers), REQUEST)
     except (ServiceError, ResponseError) as error:
         assert str(error)  # noqa: PT017  either outcome is right
     else:

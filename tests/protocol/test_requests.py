@@ -16,14 +16,13 @@ from sitestats._protocol.requests import (
     custom_request,
     jsonp_request,
     list_request,
-    stats_request,
 )
 from sitestats._query.builder import StatsQuery, requested
 
 
 def test_the_path_of_statistics_is_the_host_name() -> None:
     """The path is the host name with .json, and only the key is sent along."""
-    request = stats_request(requested(StatsQuery("example.com").fields("pageviews")))
+    request = requested(StatsQuery("example.com").fields("pageviews")).request
     assert (request.method, request.path) == ("GET", "/example.com.json")
     assert request.params == (
         ("version", "6"),
@@ -54,7 +53,7 @@ def test_the_path_of_statistics_is_the_host_name() -> None:
 def test_a_page_is_encoded_per_segment(page: str, address: str) -> None:
     """Every character of a page's path but the slash is percent-encoded as data."""
     query = StatsQuery("example.com").path(page)
-    assert stats_request(requested(query)).path == address
+    assert requested(query).request.path == address
     assert StatsQuery.from_url(query.url("https://x.example")) == query
 
 
@@ -63,7 +62,7 @@ def test_a_callback_goes_with_one_request() -> None:
     query = StatsQuery("example.com").fields("pages")
     request = jsonp_request(requested(query), "app.$show_1")
     assert request.params == (
-        *stats_request(requested(query)).params,
+        *requested(query).request.params,
         ("callback", "app.$show_1"),
     )
     assert request.credentials is Credentials.KEY

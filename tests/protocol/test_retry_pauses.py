@@ -18,9 +18,7 @@ from sitestats._protocol.retry import (
     NO_DEADLINE,
     Deadline,
     is_contains_search,
-    send_in_block,
     send_with_retries,
-    wait_for_pauses,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +94,7 @@ def sends(
     """A flow for each request of a block; they share pauses and a deadline."""
     pauses = Pauses()
     return [
-        send_in_block(request, POLICY, total_timeout, pauses, deadline)
+        send_with_retries(request, POLICY, total_timeout, pauses, deadline=deadline)
         for request in requests
     ]
 
@@ -157,7 +155,8 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
     """A request that waits for a pause that becomes longer is not sent too soon."""
     pauses = Pauses()
     pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
-    flow = wait_for_pauses(PLAIN, pauses, patience=100.0)
+    started = Moment(1.0, 0.0)
+    flow = send_with_retries(PLAIN, POLICY, 100.0, pauses, started)
     assert next(flow) == Now()
     assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
     pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
@@ -165,8 +164,7 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
     assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
     assert next(flow) == Now()
     # It is over at its end.
-    with pytest.raises(StopIteration):
-        flow.send(Moment(12.0, 0.0))
+    assert flow.send(Moment(12.0, 0.0)) == Send(PLAIN, until=101.0)
 
 
 @pytest.mark.parametrize("seconds", [60, 600])

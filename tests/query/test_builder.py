@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from query_strategies import longest, queries
 from sitestats import WebsiteSpec
 from sitestats._common.errors import QueryError
-from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import StatsQuery, requested
 
 pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
@@ -111,7 +110,7 @@ def test_extra_parameters_are_judged_with_the_others() -> None:
 def test_a_valid_query_is_a_value(query: StatsQuery) -> None:
     """It breaks no rule; copies and pickles are equal, with the same hash and repr."""
     assert query.problems(has_key=True) == ()
-    assert query.url(BASE) == f"{BASE}{stats_request(requested(query)).target}"
+    assert query.url(BASE) == f"{BASE}{requested(query).request.target}"
     assert query.url(BASE).isascii()
     for again in (
         *(pickle.loads(pickle.dumps(query, n)) for n in range(2, 6)),

@@ -13,7 +13,6 @@ import pytest
 
 from sitestats._common.errors import ResponseError
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.requests import stats_request
 from sitestats._protocol.responses import read_stats
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._results.stats import Stats
@@ -67,7 +66,7 @@ def read_response(
     """The statistics that a client reads from the response *data* to *query*."""
     return read_stats(
         attrs.evolve(http_response(data, status, **headers), received_at=received),
-        stats_request(requested(query)),
+        requested(query).request,
         query,
         requested(query),
     )

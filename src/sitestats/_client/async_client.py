@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never, Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
@@ -11,9 +11,8 @@ from sitestats._results.comparison import halves
 
 from .base import BaseClient, stored_responses
 from .get_many import AsyncOutcomeStream
-from .runner import AsyncRunner
+from .runner import AsyncRunner, now
 from .schedule import BlockOptions
-from .unknown_call_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -61,7 +60,7 @@ class AsyncWebsitesAPI:
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.call(operations.list_websites)
+        return await self._runner.run(operations.list_websites(self._runner.settings))
 
     async def add(
         self,
@@ -105,13 +104,11 @@ class AsyncWebsitesAPI:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._runner.call(
-            operations.add_website,
-            hostname,
-            timezone=timezone,
-            public=public,
-            label=label,
+        settings = self._runner.settings
+        flow = operations.add_website(
+            settings, hostname, timezone=timezone, public=public, label=label
         )
+        return await self._runner.run(flow)
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
         """Plan what ``ensure`` would do: the list is read, and nothing is added.
@@ -218,9 +215,7 @@ class AsyncStatsAPI:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def get(
-        self, query: StatsQuery, *, fresh: bool = False, **_unknown: Never
-    ) -> Stats:
+    async def get(self, query: StatsQuery, *, fresh: bool = False) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -246,9 +241,8 @@ class AsyncStatsAPI:
             >>> asyncio.run(main())
             1586
         """
-        if _unknown:
-            refuse_unknown("get", _unknown)
-        return await self._runner.call(operations.get_stats, query, fresh=fresh)
+        flow = operations.get_stats(self._runner.settings, query, now(), fresh=fresh)
+        return await self._runner.run(flow)
 
     @overload
     async def compare(
@@ -266,7 +260,6 @@ class AsyncStatsAPI:
         *,
         against: Against = "previous_period",
         fresh: bool = False,
-        **_unknown: Never,
     ) -> Comparison | Comparisons:
         """Compare a period with another one, by two requests for each query.
 
@@ -302,12 +295,10 @@ class AsyncStatsAPI:
             >>> asyncio.run(main())
             414
         """
-        if _unknown:
-            refuse_unknown("compare", _unknown)
         if isinstance(query, StatsQuery):
-            return await self._runner.call(
-                operations.compare, query, against, fresh=fresh
-            )
+            settings = self._runner.settings
+            flow = operations.compare(settings, query, against, fresh=fresh)
+            return await self._runner.run(flow)
         queries = operations.of_both_periods(query, against)
         return halves(await self.get_many(queries, fresh=fresh).collect())
 
@@ -320,7 +311,6 @@ class AsyncStatsAPI:
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-        **_unknown: Never,
     ) -> AsyncOutcomeStream:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -370,8 +360,6 @@ class AsyncStatsAPI:
             >>> asyncio.run(main())
             1586
         """
-        if _unknown:
-            refuse_unknown("get_many", _unknown)
         return AsyncOutcomeStream(
             self._runner,
             queries,
@@ -403,12 +391,11 @@ class AsyncStatsAPI:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._runner.call(operations.get_jsonp, query, callback)
+        flow = operations.get_jsonp(self._runner.settings, query, callback)
+        return await self._runner.run(flow)
 
 
-class AsyncClient(
-    BaseClient["httpx.AsyncBaseTransport", "httpx.AsyncClient", "AsyncSender"]
-):
+class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
     """An async client of the service, on asyncio or trio.
 
     Tasks may share one: it has up to ``max_connections`` connections for each
@@ -420,35 +407,25 @@ class AsyncClient(
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
-        key_file: A file that holds the key and nothing else, in place of *api_key*.
-            If all users of the machine can read it, a warning says so, except for
-            a file of root's or behind a link, as containers have them.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
         retries: How often an idempotent request is retried, or a
             ``RetryPolicy``.
         max_connections: How many requests may be under way at once.
-        max_response_bytes: The largest response to accept, in bytes after
-            decompression.
         read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
             does so for every client, whatever this is.
-        share_pauses: Whether all calls that it concerns wait when the service responds
-            with 429 and a pause: those of this client, and of what ``with_options``
-            makes of it.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without. ``NO_PROXY`` may
             have a name with other letters than ASCII, or an IPv6 address, in any
             form.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
-        headers: Headers to add to every request, such as a gateway wants.
-            They can't replace what the client sends itself.
-        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
-            this package's in ``User-Agent``.
+        headers: Headers to add to every request, such as a gateway wants. They can't
+            replace what the client sends itself; a ``User-Agent`` stands before its
+            own.
         store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
-        transport: An httpx transport to use in place of connections.
         http_client: An ``httpx.AsyncClient`` of your own to send by, with its hooks,
             mounts and authentication. It stays yours to close.
 
@@ -499,9 +476,10 @@ class AsyncClient(
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._runner.call(
-            operations.request_json, method, path, params=params, json=json
+        flow = operations.request_json(
+            self._settings, method, path, params=params, json=json
         )
+        return await self._runner.run(flow)
 
     async def check(self, hostname: str | None = None) -> SetupReport:
         """Check whether the set-up works, by a few requests that read.
@@ -525,9 +503,9 @@ class AsyncClient(
             >>> asyncio.run(main())
             True
         """
-        return await self._runner.call(
-            check_setup, hostname, is_given=self._sender.is_given
-        )
+        is_given = self._sender.is_given
+        flow = check_setup(self._settings, hostname, is_given=is_given)
+        return await self._runner.run(flow)
 
     async def aclose(self) -> None:
         """Close the connections: idle ones now, others when their request is over.
@@ -548,15 +526,12 @@ class AsyncClient(
         await self.aclose()
 
     def _make_sender(
-        self,
-        settings: Settings,
-        transport: httpx.AsyncBaseTransport | None,
-        http_client: httpx.AsyncClient | None,
+        self, settings: Settings, http_client: httpx.AsyncClient | None
     ) -> AsyncSender:
         # A program that only makes queries needs no httpx.
-        from .senders import AsyncSender
+        from sitestats._transport.sender import AsyncSender
 
-        return AsyncSender(settings, transport, http_client)
+        return AsyncSender(settings, None, http_client)
 
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings

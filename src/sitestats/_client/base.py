@@ -1,4 +1,4 @@
-"""Base class of both clients: constructor, options, copies, pickling."""
+"""Base class of both clients: constructor, options, copies."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from functools import wraps
 from typing import (
     TYPE_CHECKING,
     Any,
-    Final,
     Generic,
-    ParamSpec,
+    NoReturn,
     Self,
     TypedDict,
     TypeVar,
@@ -22,25 +20,17 @@ from typing import (
 
 import attrs
 
-from sitestats._common.custom_headers import (
-    check_headers,
-    check_user_agent,
-    wrap_headers,
-)
+from sitestats._common.custom_headers import check_headers, wrap_headers
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.settings import (
-    MIB,
     NOT_GIVEN,
     NotGiven,
     Settings,
     as_policy,
     check_seconds,
     credential_of_environment,
-    key_of_file,
     resolve,
     variable_of,
-    with_credentials_of_environment,
-    without_credentials,
     wrap_credential,
 )
 from sitestats._common.tracebacks import forgetful
@@ -50,59 +40,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sitestats._common.keyvalue import KeyValueStore
-    from sitestats._common.pauses import Pauses
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.sqlite import Store
     from sitestats._store.stored_responses import StoredResponses
     from sitestats._transport.sender import AsyncSender, Sender
 
-P = ParamSpec("P")
-TransportT = TypeVar("TransportT")
 HttpClientT = TypeVar("HttpClientT")
-
-
 SenderT = TypeVar("SenderT", bound="Sender | AsyncSender")
 
 
-class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
+class Options(TypedDict, Generic[HttpClientT], total=False):
     """The constructor's keyword arguments, the credentials left out."""
 
-    key_file: str | os.PathLike[str] | None
     timeout: float
     total_timeout: float
     retries: int | RetryPolicy
     max_connections: int
-    max_response_bytes: int
     read_only: bool
-    share_pauses: bool
     proxy: str | NotGiven | None
     verify: bool | str | os.PathLike[str] | ssl.SSLContext
     headers: Mapping[str, str] | None
-    user_agent: str | None
     store: str | os.PathLike[str] | KeyValueStore | None
-    transport: TransportT | None
     http_client: HttpClientT | None
 
 
-_KNOWN: Final = {"base_url", "api_key", "user_id", *Options.__annotations__}
-
-
-def _refusing_unknown(init: Callable[P, None]) -> Callable[P, None]:
-    """Make *init* name its arguments where it is called with another one."""
-
-    @wraps(init)
-    def call(*args: P.args, **options: P.kwargs) -> None:
-        if not _KNOWN.issuperset(options):
-            # A module that few programs need.
-            from .unknown_client_arguments import refuse_unknown_of_client
-
-            refuse_unknown_of_client(options, _KNOWN)
-        init(*args, **options)
-
-    return call
-
-
-class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
+class BaseClient(ABC, Generic[HttpClientT, SenderT]):
     """The settings and the sender of a client; a subclass runs the flows."""
 
     _settings: Settings
@@ -111,41 +73,33 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     _own_store: Store | None = None
 
     @forgetful
-    @_refusing_unknown
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,
         *,
         api_key: str | NotGiven | None = NOT_GIVEN,
         user_id: str | NotGiven | None = NOT_GIVEN,
-        key_file: str | os.PathLike[str] | None = None,
         timeout: float = 30.0,
         total_timeout: float = 120.0,
         retries: int | RetryPolicy = 2,
         max_connections: int = 50,
-        max_response_bytes: int = 64 * MIB,
         read_only: bool = False,
-        share_pauses: bool = True,
         proxy: str | NotGiven | None = NOT_GIVEN,
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
-        user_agent: str | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
-        transport: TransportT | None = None,
         http_client: HttpClientT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
-        if key_file is not None:
-            key = key_of_file(key_file, key)
-        opened, own = _as_store(store)
         if http_client is not None:
-            _refuse_beside_http_client(transport, proxy, verify)
+            _refuse_beside_http_client(proxy, verify)
             proxy = None
+        opened, own = _as_store(store)
         if opened is not None:
-            _check_partition(opened, transport, http_client, verify)
+            _check_partition(opened, http_client, verify)
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -154,18 +108,13 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             total_timeout=total_timeout,
             retries=retries,
             max_connections=max_connections,
-            max_response_bytes=max_response_bytes,
             read_only=read_only,
-            share_pauses=share_pauses,
             proxy=proxy,
             verify=verify,
             headers=check_headers(given_headers),
-            user_agent=check_user_agent(user_agent),
             store=opened,
         )
-        if key_file is not None:
-            settings = settings.with_sources(api_key="key_file")
-        self._set_up(settings, self._make_sender(settings, transport, http_client))
+        self._set_up(settings, self._make_sender(settings, http_client))
         self._owns_sender = True
         self._own_store = own
 
@@ -174,7 +123,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     def from_env(
         cls,
         base_url: str | NotGiven = NOT_GIVEN,
-        **options: Unpack[Options[TransportT, HttpClientT]],
+        **options: Unpack[Options[HttpClientT]],
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
@@ -183,8 +132,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
 
         Args:
             base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
-            options: The constructor's other arguments. A ``key_file`` is read in
-                place of the key of the environment.
+            options: The constructor's other arguments.
 
         Raises:
             ConfigurationError: There is no base address, or a value is wrong.
@@ -193,21 +141,14 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             >>> Client.from_env("https://analytics.example", timeout=10.0)
             Client('https://analytics.example')
         """
-        has_file = options.get("key_file") is not None
-        key = NOT_GIVEN if has_file else credential_of_environment("api_key")
-        client = cls(
-            base_url,
-            # A Secret, which the constructor takes as well.
-            api_key=cast("str | NotGiven | None", key),
-            user_id=cast("str | None", credential_of_environment("user_id")),
-            **options,
-        )
-        settings = client._settings
-        held = ("user_id",) if has_file else ("api_key", "user_id")
-        names = settings.from_environment & {"proxy", "read_only"}
-        names |= {name for name in held if getattr(settings, name) is not None}
-        settings = settings.with_sources(**{name: variable_of(name) for name in held})
-        settings = attrs.evolve(settings, from_environment=names)
+        names = ("api_key", "user_id")
+        # Secrets, which the constructor takes as well.
+        held = {name: credential_of_environment(name) for name in names}
+        client = cls(base_url, **cast("Any", held), **options)
+        found = {name: variable_of(name) for name in names if held[name] is not None}
+        settings = client._settings.with_sources(**found)
+        from_environment = settings.from_environment | found.keys()
+        settings = attrs.evolve(settings, from_environment=from_environment)
         client._set_up(settings, client._sender)
         return client
 
@@ -219,7 +160,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         *,
         base_url: str | NotGiven = NOT_GIVEN,
         api_key: str | NotGiven | None = NOT_GIVEN,
-        **options: Unpack[Options[TransportT, HttpClientT]],
+        **options: Unpack[Options[HttpClientT]],
     ) -> Self:
         """Make a client for one of several accounts, by its name.
 
@@ -233,7 +174,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
                 ``sitestats.profile_names()`` lists them.
             base_url: Where to send its credentials, in place of the profile's.
             api_key: The key in place of the profile's, which is not read then; None
-                is without. So is a ``key_file`` among the options.
+                is without.
             options: The constructor's other arguments. The client is read-only if
                 either they or the profile say so.
 
@@ -251,18 +192,16 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         key = wrap_credential(api_key)
         del api_key
         profile = load_profile(name)
-        is_own_key = key is NOT_GIVEN and options.get("key_file") is None
+        is_own_key = key is NOT_GIVEN
         if is_own_key:
             key = profile.api_key()
-        read_only = profile.read_only or options.get("read_only", False)
+        options["read_only"] = profile.read_only or options.get("read_only", False)
         client = cls(
             profile.base_url if base_url is NOT_GIVEN else base_url,
             # A Secret each, as in from_env.
             api_key=cast("str | NotGiven | None", key),
             user_id=cast("str | None", profile.user_id),
-            **cast(
-                "Options[TransportT, HttpClientT]", {**options, "read_only": read_only}
-            ),
+            **options,
         )
         settings = attrs.evolve(client._settings, profile=profile.name)
         sources = {"user_id": f"user_id of {profile}"}
@@ -271,8 +210,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         if is_own_key:
             setting = "key_command" if profile.key_command else "key_file"
             sources["api_key"] = f"{setting} of {profile}"
-        settings = settings.with_sources(**sources)
-        client._set_up(settings, client._sender)
+        client._set_up(settings.with_sources(**sources), client._sender)
         return client
 
     @property
@@ -316,16 +254,16 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         Example:
             >>> patient = client.with_options(timeout=60.0, retries=5)
         """
-        settings = self._settings
-        if timeout is not NOT_GIVEN:
-            timeout = check_seconds("timeout", timeout)
-            settings = attrs.evolve(settings, timeout=timeout)
-        if total_timeout is not NOT_GIVEN:
-            total_timeout = check_seconds("total_timeout", total_timeout)
-            settings = attrs.evolve(settings, total_timeout=total_timeout)
+        given: dict[str, Any] = {}
+        for name, value in (("timeout", timeout), ("total_timeout", total_timeout)):
+            if value is not NOT_GIVEN:
+                given[name] = check_seconds(name, value)
         if retries is not NOT_GIVEN:
-            settings = attrs.evolve(settings, retry=as_policy(retries))
-        return self._view(settings, self._sender)
+            given["retry"] = as_policy(retries)
+        view = type(self).__new__(type(self))
+        settings = attrs.evolve(self._settings, **given)
+        view._set_up(settings, self._sender)  # noqa: SLF001 - one of this class
+        return view
 
     def __repr__(self) -> str:
         # In a debugger even after a constructor that raised.
@@ -333,20 +271,11 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         base = "" if settings is None else repr(self.base_url)
         return f"{type(self).__name__}({base})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        settings = without_credentials(self._settings)
-        if settings.headers:
-            raise ConfigurationError(
-                "this client adds headers= of yours, which may be credentials and are "
-                "never pickled: make the client in the process that uses it"
-            )
-        if self._sender.is_given or not isinstance(settings.verify, (bool, str)):
-            raise ConfigurationError(
-                "this client has a transport= or http_client= of yours, or an "
-                "SSLContext, which can't be pickled: make the client in the process "
-                "that uses it"
-            )
-        return _unpickle, (type(self), settings)
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a client is not pickled, since it has credentials and connections: make "
+            "it in the worker"
+        )
 
     def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # At the interpreter's end the names of modules are gone, but no default is.
@@ -360,36 +289,20 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
                 source=self,
             )
 
-    @classmethod
-    def _view(cls, settings: Settings, sender: SenderT) -> Self:
-        view = cls.__new__(cls)
-        view._set_up(settings, sender)  # noqa: SLF001 - one of this class
-        return view
-
     @abstractmethod
     def _make_sender(
-        self,
-        settings: Settings,
-        transport: TransportT | None,
-        http_client: HttpClientT | None,
+        self, settings: Settings, http_client: HttpClientT | None
     ) -> SenderT:
-        """Make the sender, which sends by what is given of the two."""
+        """Make the sender, which sends by the client of httpx that is given."""
 
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
         """Store *settings* and *sender*, and make the parts that use them."""
 
 
-def _refuse_beside_http_client(
-    transport: object, proxy: object, verify: object
-) -> None:
-    given = {
-        "transport": transport is not None,
-        "proxy": proxy is not NOT_GIVEN,
-        "verify": verify is not True,
-    }
-    names = [f"{name}=" for name, is_given in given.items() if is_given]
-    if names:
+def _refuse_beside_http_client(proxy: object, verify: object) -> None:
+    given = {"proxy=": proxy is not NOT_GIVEN, "verify=": verify is not True}
+    if names := [name for name, is_given in given.items() if is_given]:
         raise ConfigurationError(
             f"http_client= has connections of its own, so {' and '.join(names)} can't "
             "be given besides: give it to the client of httpx when you make that"
@@ -409,46 +322,28 @@ def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
     return own, own
 
 
-def _check_partition(
-    store: KeyValueStore, transport: object, http_client: object, verify: object
-) -> None:
+def _check_partition(store: KeyValueStore, http_client: object, verify: object) -> None:
     """Refuse a store where nobody sees whose responses it would have."""
-    given = {
-        # An emulator makes the responses itself.
-        "transport=": transport is not None
-        and not getattr(transport, "is_emulator", False),
-        "http_client=": http_client is not None,
+    unseen: list[str] = []
+    # An emulator makes the responses itself.
+    if http_client is not None and not getattr(http_client, "is_emulator", False):
+        unseen.append("http_client=")
+    if hasattr(verify, "wrap_bio"):
         # It may trust everybody, or have a certificate of the client's.
-        "an SSLContext as verify=": callable(getattr(verify, "wrap_bio", None)),
-    }
-    names = [name for name, is_given in given.items() if is_given]
-    if names and not getattr(store, "partition", ""):
+        unseen.append("an SSLContext as verify=")
+    if unseen and not getattr(store, "partition", ""):
         raise ConfigurationError(
-            f"store= beside {' and '.join(names)}: what that sends and trusts can't be "
-            "seen, so this client could get what was stored for another one. Name "
+            f"store= beside {' and '.join(unseen)}: what that sends and trusts can't "
+            "be seen, so this client could get what was stored for another one. Name "
             "whose responses these are, as in Store('stats.sqlite', "
             "partition='team-a'); a store of your own has an attribute partition"
         )
 
 
 def stored_responses(settings: Settings) -> StoredResponses | None:
+    """What reads and writes the store, if there is one."""
     if settings.store is None:
         return None
     from sitestats._store.stored_responses import StoredResponses
 
     return StoredResponses(settings.store, settings)
-
-
-_shared: dict[tuple[type, Settings], tuple[Any, Pauses | None]] = {}
-
-
-def _unpickle(cls: type[BaseClient[Any, Any, Any]], settings: Settings) -> Any:
-    # A task queue unpickles a client for every task. They share one sender for
-    # each process, since a TLS context alone costs some 25 ms, and their pauses.
-    settings = with_credentials_of_environment(settings)
-    shared = _shared.get((cls, settings))
-    if shared is None:
-        sender = cls._make_sender(cls.__new__(cls), settings, None, None)
-        shared = _shared.setdefault((cls, settings), (sender, settings.pauses))
-    sender, pauses = shared
-    return cls._view(attrs.evolve(settings, pauses=pauses), sender)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never, Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
@@ -11,9 +11,8 @@ from sitestats._results.comparison import halves
 
 from .base import BaseClient, stored_responses
 from .get_many import OutcomeStream
-from .runner import Runner
+from .runner import Runner, now
 from .schedule import BlockOptions
-from .unknown_call_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -58,7 +57,7 @@ class WebsitesAPI:
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._runner.call(operations.list_websites)
+        return self._runner.run(operations.list_websites(self._runner.settings))
 
     def add(
         self,
@@ -98,13 +97,11 @@ class WebsitesAPI:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        return self._runner.call(
-            operations.add_website,
-            hostname,
-            timezone=timezone,
-            public=public,
-            label=label,
+        settings = self._runner.settings
+        flow = operations.add_website(
+            settings, hostname, timezone=timezone, public=public, label=label
         )
+        return self._runner.run(flow)
 
     def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
         """Plan what ``ensure`` would do: the list is read, and nothing is added.
@@ -206,9 +203,7 @@ class StatsAPI:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def get(
-        self, query: StatsQuery, *, fresh: bool = False, **_unknown: Never
-    ) -> Stats:
+    def get(self, query: StatsQuery, *, fresh: bool = False) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -231,9 +226,8 @@ class StatsAPI:
             >>> client.stats.get(query).pageviews
             1586
         """
-        if _unknown:
-            refuse_unknown("get", _unknown)
-        return self._runner.call(operations.get_stats, query, fresh=fresh)
+        flow = operations.get_stats(self._runner.settings, query, now(), fresh=fresh)
+        return self._runner.run(flow)
 
     @overload
     def compare(
@@ -251,7 +245,6 @@ class StatsAPI:
         *,
         against: Against = "previous_period",
         fresh: bool = False,
-        **_unknown: Never,
     ) -> Comparison | Comparisons:
         """Compare a period with another one, by two requests for each query.
 
@@ -286,10 +279,10 @@ class StatsAPI:
             >>> client.stats.compare(both).to_pandas()["visitors_before"].tolist()
             [414, 123]
         """
-        if _unknown:
-            refuse_unknown("compare", _unknown)
         if isinstance(query, StatsQuery):
-            return self._runner.call(operations.compare, query, against, fresh=fresh)
+            settings = self._runner.settings
+            flow = operations.compare(settings, query, against, fresh=fresh)
+            return self._runner.run(flow)
         queries = operations.of_both_periods(query, against)
         return halves(self.get_many(queries, fresh=fresh).collect())
 
@@ -302,7 +295,6 @@ class StatsAPI:
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-        **_unknown: Never,
     ) -> OutcomeStream:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -347,8 +339,6 @@ class StatsAPI:
             ...     sum(outcome.result().pageviews for outcome in stream)
             1586
         """
-        if _unknown:
-            refuse_unknown("get_many", _unknown)
         return OutcomeStream(
             self._runner,
             queries,
@@ -377,10 +367,11 @@ class StatsAPI:
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        return self._runner.call(operations.get_jsonp, query, callback)
+        flow = operations.get_jsonp(self._runner.settings, query, callback)
+        return self._runner.run(flow)
 
 
-class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
+class Client(BaseClient["httpx.Client", "Sender"]):
     """A blocking client of the service.
 
     Threads may share one: it has up to ``max_connections`` connections and
@@ -392,35 +383,25 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
-        key_file: A file that holds the key and nothing else, in place of *api_key*.
-            If all users of the machine can read it, a warning says so, except for
-            a file of root's or behind a link, as containers have them.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
         retries: How often an idempotent request is retried, or a
             ``RetryPolicy``.
         max_connections: How many requests may be under way at once.
-        max_response_bytes: The largest response to accept, in bytes after
-            decompression.
         read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
             does so for every client, whatever this is.
-        share_pauses: Whether all calls that it concerns wait when the service responds
-            with 429 and a pause: those of this client, and of what ``with_options``
-            makes of it.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without. ``NO_PROXY`` may
             have a name with other letters than ASCII, or an IPv6 address, in any
             form.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
-        headers: Headers to add to every request, such as a gateway wants.
-            They can't replace what the client sends itself.
-        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
-            this package's in ``User-Agent``.
+        headers: Headers to add to every request, such as a gateway wants. They can't
+            replace what the client sends itself; a ``User-Agent`` stands before its
+            own.
         store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
-        transport: An httpx transport to use in place of connections.
         http_client: An ``httpx.Client`` of your own to send by, with its hooks,
             mounts and authentication. It stays yours to close.
 
@@ -468,9 +449,10 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
             >>> client.request("GET", "/api/websites")["success"]
             True
         """
-        return self._runner.call(
-            operations.request_json, method, path, params=params, json=json
+        flow = operations.request_json(
+            self._settings, method, path, params=params, json=json
         )
+        return self._runner.run(flow)
 
     def check(self, hostname: str | None = None) -> SetupReport:
         """Check whether the set-up works, by a few requests that read.
@@ -491,7 +473,9 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
             >>> client.check().ok
             True
         """
-        return self._runner.call(check_setup, hostname, is_given=self._sender.is_given)
+        is_given = self._sender.is_given
+        flow = check_setup(self._settings, hostname, is_given=is_given)
+        return self._runner.run(flow)
 
     def close(self) -> None:
         """Close the connections: idle ones now, others when their request is over.
@@ -512,15 +496,12 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
         self.close()
 
     def _make_sender(
-        self,
-        settings: Settings,
-        transport: httpx.BaseTransport | None,
-        http_client: httpx.Client | None,
+        self, settings: Settings, http_client: httpx.Client | None
     ) -> Sender:
         # A program that only makes queries needs no httpx.
-        from .senders import Sender
+        from sitestats._transport.sender import Sender
 
-        return Sender(settings, transport, http_client)
+        return Sender(settings, None, http_client)
 
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings

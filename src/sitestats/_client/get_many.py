@@ -7,19 +7,11 @@ query, and after a 429 all of them wait.
 from __future__ import annotations
 
 import contextvars
-import threading
-import time
 from collections import deque
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    AsyncIterator,
-    Generator,
-    Iterable,
-    Iterator,
-)
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
+from typing import TYPE_CHECKING, Final, Self
 
 import anyio
 
@@ -36,8 +28,6 @@ if TYPE_CHECKING:
     from sitestats._results.outcomes import Collect, Outcome
 
     from .runner import AsyncRunner, Runner
-
-_MILLISECONDS_TO_START: Final = 1_000
 
 _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
@@ -74,17 +64,15 @@ class OutcomeStream:
         ).collect()
         self._fresh = options.fresh
         self._queries = queries
-        self._settings = runner.settings.with_pauses()
         self._runner = runner
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
         self._schedule.begin()
         self._stop = Stop()
         self._runner = self._runner.stopped_by(self._stop)
         self._iterator = iter(self._queries)
+        self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
         return self
 
     def __iter__(self) -> Iterator[Outcome]:
@@ -99,7 +87,8 @@ class OutcomeStream:
             while schedule.wants_one(ready=not self._results.empty()):
                 job = schedule.take(next(self._iterator, END))
                 if job is not None:
-                    self._begin(job)
+                    # Each runs in a copy of the caller's context, as tasks do.
+                    self._pool.submit(contextvars.copy_context().run, self._work, job)
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
@@ -134,34 +123,15 @@ class OutcomeStream:
         has_store = self._runner.settings.store is not None
         return Outcomes(self, self._collect_others, has_store=has_store)
 
-    def _begin(self, job: Job) -> None:
-        self._jobs.put(job)
-        if len(self._threads) < self._schedule.under_way:
-            # Each runs in a copy of the caller's context, as tasks do.
-            thread = threading.Thread(
-                target=contextvars.copy_context().run,
-                args=(self._work,),
-                name=f"sitestats-get-many-{len(self._threads)}",
-                daemon=True,
-            )
-            # Before the start, so that an interrupt there does not lose it.
-            self._threads.append(thread)
-            thread.start()
-
-    def _work(self) -> None:
-        result: Outcome | BaseException
-        settings, deadline = self._settings, self._schedule.deadline
-        while (job := self._jobs.get()) is not None:
-            flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
-            try:
-                result = self._runner.run(flow)
-            except StoppedError:
-                return
-            except BaseException as error:  # noqa: BLE001 - raised again by __next__
-                result = error
-            self._results.put(result)
-            # Nothing is kept alive during the wait for a job.
-            del job, flow, result
+    def _work(self, job: Job) -> None:
+        settings, deadline = self._runner.settings, self._schedule.deadline
+        flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
+        try:
+            self._results.put(self._runner.run(flow))
+        except StoppedError:
+            pass
+        except BaseException as error:  # noqa: BLE001 - raised again by __next__
+            self._results.put(error)
 
     def _next_result(self) -> Outcome | BaseException:
         while True:
@@ -173,16 +143,9 @@ class OutcomeStream:
     def __exit__(self, *_exc_info: object) -> None:
         try:
             self._stop.stop()
-            for _ in self._threads:
-                self._jobs.put(None)
-            for thread in self._threads:
-                _join(thread)
+            self._pool.shutdown(cancel_futures=True)
         finally:
             self._schedule.end()
-            # A generator that iter() made is closed here; the caller may use one
-            # that was given further.
-            if self._iterator is not self._queries and _is_generator(self._iterator):
-                self._iterator.close()
 
 
 class AsyncOutcomeStream:
@@ -223,7 +186,8 @@ class AsyncOutcomeStream:
         ).collect()
         self._fresh = options.fresh
         self._queries = queries
-        self._settings = runner.settings.with_pauses()
+        self._jobs: deque[Job] = deque()
+        self._idle: list[anyio.Event] = []
         self._results: deque[Outcome | BaseException] = deque()
 
     async def __aenter__(self) -> Self:
@@ -251,7 +215,7 @@ class AsyncOutcomeStream:
             while schedule.wants_one(ready=bool(self._results)):
                 job = schedule.take(await self._next_query())
                 if job is not None:
-                    self._group.start_soon(self._work, *job)
+                    self._begin(job)
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
@@ -278,18 +242,32 @@ class AsyncOutcomeStream:
             return await anext(self._iterator, END)
         return next(self._iterator, END)
 
-    async def _work(self, query: StatsQuery, index: int) -> None:
-        settings, deadline = self._settings, self._schedule.deadline
-        flow = operations.get_outcome(
-            settings, query, index, deadline, fresh=self._fresh
-        )
-        result: Outcome | BaseException
-        try:
-            result = await self._runner.run(flow)
-        except Exception as error:  # noqa: BLE001 - raised again by __anext__
-            result = error
-        self._results.append(result)
-        self._arrival.set()
+    def _begin(self, job: Job) -> None:
+        """Give *job* to a task that waits for one, or to a new task."""
+        self._jobs.append(job)
+        if self._idle:
+            self._idle.pop().set()
+        else:
+            self._group.start_soon(self._work)
+
+    async def _work(self) -> None:
+        settings, deadline = self._runner.settings, self._schedule.deadline
+        while True:
+            while not self._jobs:
+                ready = anyio.Event()
+                self._idle.append(ready)
+                await ready.wait()
+            job = self._jobs.popleft()
+            flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
+            result: Outcome | BaseException
+            try:
+                result = await self._runner.run(flow)
+            except Exception as error:  # noqa: BLE001 - raised again by __anext__
+                result = error
+            self._results.append(result)
+            self._arrival.set()
+            # Nothing is kept alive during the wait for a job.
+            del job, flow, result
 
     async def _next_result(self) -> Outcome | BaseException:
         if self._results:
@@ -309,12 +287,10 @@ class AsyncOutcomeStream:
             raise _interrupt_in(group) or group from None
         finally:
             self._schedule.end()
-            # See OutcomeStream.
-            if self._iterator is not self._queries:
-                if _is_async_generator(self._iterator):
-                    await self._iterator.aclose()
-                elif _is_generator(self._iterator):
-                    self._iterator.close()
+            # An asynchronous generator that aiter() made: trio warns of one left open.
+            aclose = getattr(self._iterator, "aclose", None)
+            if aclose is not None and self._iterator is not self._queries:
+                await aclose()
 
 
 def _interrupt_in(error: BaseException) -> BaseException | None:
@@ -326,26 +302,3 @@ def _interrupt_in(error: BaseException) -> BaseException | None:
         return error
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return next(filter(None, map(_interrupt_in, inner)), None)
-
-
-def _join(thread: threading.Thread) -> None:
-    """Wait until *thread* has ended.
-
-    After an interrupt during its start it may or may not run: it is given a
-    second to start.
-    """
-    for _ in range(_MILLISECONDS_TO_START):
-        try:
-            thread.join()
-        except RuntimeError:
-            time.sleep(0.001)
-        else:
-            return
-
-
-def _is_generator(iterator: object) -> TypeGuard[Generator[Any, Any, Any]]:
-    return isinstance(iterator, Generator)
-
-
-def _is_async_generator(iterator: object) -> TypeGuard[AsyncGenerator[Any, Any]]:
-    return isinstance(iterator, AsyncGenerator)

@@ -1,15 +1,21 @@
-"""Run sans-I/O flows: send, sleep and read the clock, sync or async."""
+"""Run sans-I/O flows: send, sleep, read the clock and log, blocking or awaited.
+
+Log records of attempts, retries and pauses are those of the logger ``sitestats``. A
+record holds a method, a path, a status and times: never a header, and never the value
+of a parameter.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import anyio
+import anyio.to_thread
 import attrs
 
 from sitestats._common.errors import SiteStatsError
-from sitestats._common.settings import credentials_from
 from sitestats._protocol.flow import (
     LookUp,
     Moment,
@@ -19,55 +25,69 @@ from sitestats._protocol.flow import (
     Sleep,
     StoreResponse,
 )
+from sitestats._protocol.retry import Pausing, Retrying
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from logging import Logger
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
-    from sitestats._protocol.flow import Flow, Step, StepResult
+    from sitestats._protocol.flow import Flow, StepResult
     from sitestats._store.stored_responses import StoredResponses
     from sitestats._transport.sender import AsyncSender, Sender
     from sitestats._transport.stop import Stop
 
 T = TypeVar("T")
-P = ParamSpec("P")
-Operation: TypeAlias = "Callable[Concatenate[Settings, P], Flow[T]]"
-"""A function of ``operations``: a flow for the settings of a client."""
 Observer: TypeAlias = "Callable[[object], None]"
 """Is called with the events of a flow's notes."""
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is called with the events of a flow's notes."""
 
-_UNAUTHORIZED: Final = 401
-_DEBUG: Final = 10
-_INFO: Final = 20
-_LOGGER: Final[list[Logger]] = []
-"""The logger, once it was needed: whoever has no client need not load logging."""
+Others: TypeAlias = "Now | Sleep | Note | LookUp | StoreResponse"
+"""The steps that send nothing."""
+
+LOGGER: Final = logging.getLogger("sitestats")
+_MESSAGES: Final = {
+    Retrying: "%s: attempt %d got %s, retried in %.3g s",
+    Pausing: "%s: attempt %d got %s, a pause of %.3g s for all that it concerns",
+}
 
 
-def _logs(level: int) -> bool:
-    if not _LOGGER:
-        from .log import LOGGER
-
-        _LOGGER.append(LOGGER)
-    return _LOGGER[0].isEnabledFor(level)
+def now() -> Moment:
+    """This moment on both clocks."""
+    return Moment(time.monotonic(), time.time())
 
 
-def _log(event: object) -> None:
-    if _logs(_INFO):
-        from .log import log_event
+def _log_attempt(step: Send, cause: int | str, seconds: float) -> None:
+    milliseconds = round(seconds * 1_000, 3)
+    request, attempt = step.request, step.attempt
+    LOGGER.debug(
+        "%s: attempt %d got %s after %.0f ms",
+        *(request, attempt, cause, milliseconds),
+        extra=_fields(request, attempt, cause) | {"milliseconds": milliseconds},
+    )
 
-        log_event(event)
+
+def _log_note(event: object) -> None:
+    if isinstance(event, (Retrying, Pausing)):
+        request, attempt, cause = event.request, event.attempt, event.cause
+        LOGGER.info(
+            _MESSAGES[type(event)],
+            *(request, attempt, cause, event.seconds),
+            extra=_fields(request, attempt, cause) | {"seconds": event.seconds},
+        )
 
 
-def _naming_credentials(
-    response: HttpResponse, request: HttpRequest, settings: Settings
-) -> HttpResponse:
-    """*response*, a 401, with where the credentials of *request* are from."""
-    found = credentials_from(settings, request.credentials)
-    return attrs.evolve(response, credentials_from=found)
+def _fields(
+    request: HttpRequest, attempt: int, cause: int | str
+) -> dict[str, str | float | None]:
+    return {
+        "method": request.method,
+        "path": request.path,
+        "attempt": attempt,
+        "status": cause if isinstance(cause, int) else None,
+        "error": cause if isinstance(cause, str) else None,
+    }
 
 
 def _use_store(
@@ -93,10 +113,6 @@ class Runner:
         """A runner for other threads, which *stop* ends."""
         return attrs.evolve(self, stop=stop)
 
-    def call(self, operation: Operation[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Run *operation* with the settings of the client."""
-        return self.run(operation(self.settings, *args, **options))
-
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
 
@@ -107,8 +123,7 @@ class Runner:
         error: SiteStatsError | None = None
         try:
             while True:
-                # Around the flow alone: a StopIteration from a transport is no
-                # result.
+                # Around the flow alone: a StopIteration from a transport is no result.
                 try:
                     step = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
@@ -116,50 +131,53 @@ class Runner:
                     return result
                 error = None
                 try:
-                    outcome = self._run_step(step, on_note)
+                    outcome = (
+                        self._send(step)
+                        if isinstance(step, Send)
+                        else self._run_step(step, on_note)
+                    )
                 except SiteStatsError as failure:
                     outcome, error = None, failure
         finally:
-            # Break the reference cycle of the error, its traceback and this
-            # frame.
+            # Break the reference cycle of the error, its traceback and this frame.
             error = None
             flow.close()
 
-    def _run_step(self, step: Step, on_note: Observer | None) -> StepResult:
-        match step:
-            case Send():
-                if not _logs(_DEBUG):
-                    return self._send(step)
-                from .log import logged_attempt
+    def _send(self, step: Send) -> HttpResponse:
+        started = time.perf_counter()
+        cause: int | str = ""
+        try:
+            response = self._sender.send(
+                step.request,
+                until=step.until,
+                timeout=self.settings.timeout,
+                stop=self._stop,
+            )
+            cause = response.status
+        except BaseException as error:
+            cause = type(error).__name__
+            raise
+        finally:
+            if LOGGER.isEnabledFor(logging.DEBUG):
+                _log_attempt(step, cause, time.perf_counter() - started)
+        return response
 
-                with logged_attempt(step) as responses:
-                    responses.append(self._send(step))
-                return responses[-1]
+    def _run_step(self, step: Others, on_note: Observer | None) -> StepResult:
+        match step:
             case Now():
-                return Moment(time.monotonic(), time.time())
+                return now()
             case Sleep(seconds):
                 if self._stop is None:
                     time.sleep(seconds)
                 else:
                     self._stop.sleep(seconds)
             case Note(event):
-                _log(event)
+                _log_note(event)
                 if on_note is not None:
                     on_note(event)
             case LookUp() | StoreResponse():
                 return _use_store(self._stored, step)
         return None
-
-    def _send(self, step: Send) -> HttpResponse:
-        response = self._sender.send(
-            step.request,
-            until=step.until,
-            timeout=self.settings.timeout,
-            stop=self._stop,
-        )
-        if response.status == _UNAUTHORIZED:
-            return _naming_credentials(response, step.request, self.settings)
-        return response
 
 
 @attrs.frozen(eq=False)
@@ -170,24 +188,13 @@ class AsyncRunner:
     _sender: AsyncSender
     _stored: StoredResponses | None = None
 
-    async def call(
-        self, operation: Operation[P, T], *args: P.args, **options: P.kwargs
-    ) -> T:
-        """Run *operation* with the settings of the client."""
-        return await self.run(operation(self.settings, *args, **options))
-
     async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
-        """Run the steps of *flow*; the value is what it returns.
-
-        *on_note* is called with the events of notes. An error of this package
-        from a step is raised in the flow, any other one ends it.
-        """
+        """As ``Runner.run``, awaited."""
         outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
-                # Around the flow alone: a StopIteration from a transport is no
-                # result.
+                # Around the flow alone: a StopIteration from a transport is no result.
                 try:
                     step = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
@@ -195,31 +202,46 @@ class AsyncRunner:
                     return result
                 error = None
                 try:
-                    outcome = await self._run_step(step, on_note)
+                    outcome = await (
+                        self._send(step)
+                        if isinstance(step, Send)
+                        else self._run_step(step, on_note)
+                    )
                 except SiteStatsError as failure:
                     outcome, error = None, failure
         finally:
-            # Break the reference cycle of the error, its traceback and this
-            # frame.
+            # Break the reference cycle of the error, its traceback and this frame.
             error = None
             flow.close()
 
-    async def _run_step(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
-        match step:
-            case Send():
-                if not _logs(_DEBUG):
-                    return await self._send(step)
-                from .log import logged_attempt
+    async def _send(self, step: Send) -> HttpResponse:
+        started = time.perf_counter()
+        cause: int | str = ""
+        try:
+            response = await self._sender.send(
+                step.request,
+                until=step.until,
+                timeout=self.settings.timeout,
+            )
+            cause = response.status
+        except BaseException as error:
+            cause = type(error).__name__
+            raise
+        finally:
+            if LOGGER.isEnabledFor(logging.DEBUG):
+                _log_attempt(step, cause, time.perf_counter() - started)
+        return response
 
-                with logged_attempt(step) as responses:
-                    responses.append(await self._send(step))
-                return responses[-1]
+    async def _run_step(
+        self, step: Others, on_note: AsyncObserver | None
+    ) -> StepResult:
+        match step:
             case Now():
-                return Moment(time.monotonic(), time.time())
+                return now()
             case Sleep(seconds):
                 await anyio.sleep(seconds)
             case Note(event):
-                _log(event)
+                _log_note(event)
                 if on_note is not None:
                     await on_note(event)
             case LookUp() | StoreResponse():
@@ -230,11 +252,3 @@ class AsyncRunner:
                         _use_store, self._stored, step, abandon_on_cancel=True
                     )
         return None
-
-    async def _send(self, step: Send) -> HttpResponse:
-        response = await self._sender.send(
-            step.request, until=step.until, timeout=self.settings.timeout
-        )
-        if response.status == _UNAUTHORIZED:
-            return _naming_credentials(response, step.request, self.settings)
-        return response

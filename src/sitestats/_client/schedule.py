@@ -80,7 +80,8 @@ class Schedule:
         if concurrency is None:
             concurrency = _DEFAULT_CONCURRENCY
         # More would wait for a connection while their total_timeout runs.
-        self._limit = min(positive_count("concurrency", concurrency), max_connections)
+        self.limit = min(positive_count("concurrency", concurrency), max_connections)
+        """How many may be under way at once."""
         self._progress = check_progress(options.progress)
         seconds = options.deadline
         self._seconds = None if seconds is None else check_seconds("deadline", seconds)
@@ -167,8 +168,8 @@ class Schedule:
         """
         return (
             not self._no_more
-            and self.under_way < self._limit
-            and self._taken - self._given < _MOST_AHEAD * self._limit
+            and self.under_way < self.limit
+            and self._taken - self._given < _MOST_AHEAD * self.limit
             and not (ready and self._took_one)
         )
 

@@ -1,4 +1,4 @@
-"""Check the headers and the user agent that a caller adds to every request."""
+"""Check the headers that a caller adds to every request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _BY_ARGUMENT: Final = {
     "api-key": "give api_key= to the client",
     "user-id": "give user_id= to the client",
-    "user-agent": "give user_agent= to the client",
     "host": "it follows from base_url=",
     "proxy-authorization": "give proxy='http://user:password@…' to the client",
 }
@@ -63,16 +62,6 @@ def check_headers(given: GivenHeaders) -> tuple[tuple[str, Secret], ...]:
         if names.count(name) > 1:
             raise ConfigurationError(f"headers: {name!r} is given twice")
     return checked
-
-
-def check_user_agent(given: object) -> str | None:
-    """What stands before the package's own name in ``User-Agent``, or None."""
-    if given is None or (isinstance(given, str) and given and _fits(Secret(given))):
-        return given
-    raise ConfigurationError(
-        "user_agent is a text of printable ASCII characters such as 'dash/1.0'; got "
-        f"{shown(given)}"
-    )
 
 
 def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:

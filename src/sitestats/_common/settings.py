@@ -136,10 +136,7 @@ class Settings:
     user_agent: str | None = None
     # Clients with different stores may share their connections.
     store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
-    # None where each call finds out by itself.
-    pauses: Pauses | None = attrs.field(
-        factory=Pauses, eq=lambda pauses: pauses is None, repr=False
-    )
+    pauses: Pauses = attrs.field(factory=Pauses, eq=False, repr=False)
     profile: str = ""
     """The name of the profile that the account is of, for errors."""
     from_environment: frozenset[str] = frozenset()
@@ -155,10 +152,6 @@ class Settings:
         """These settings, with other *sources* of the credentials that there are."""
         found = {name: one for name, one in sources.items() if getattr(self, name, 1)}
         return attrs.evolve(self, sources={**self.sources, **found})
-
-    def with_pauses(self) -> Settings:
-        """These settings, with pauses in any case."""
-        return self if self.pauses is not None else attrs.evolve(self, pauses=Pauses())
 
     @property
     def why_read_only(self) -> str:
@@ -177,13 +170,10 @@ def resolve(
     total_timeout: object,
     retries: object,
     max_connections: object,
-    max_response_bytes: object,
     read_only: object,
-    share_pauses: object,
     proxy: object,
     verify: object,
     headers: tuple[tuple[str, Secret], ...] = (),
-    user_agent: str | None = None,
     store: KeyValueStore | None = None,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
@@ -207,6 +197,7 @@ def resolve(
         from_environment.add("read_only")
     if proxy is NOT_GIVEN:
         from_environment.add("proxy")
+    agents = [one for one in headers if one[0].lower() == "user-agent"]
     return Settings(
         base=base,
         api_key=key,
@@ -215,13 +206,11 @@ def resolve(
         total_timeout=check_seconds("total_timeout", total_timeout),
         retry=as_policy(retries),
         max_connections=positive_count("max_connections", max_connections),
-        max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
         read_only=_flag("read_only", read_only) or "read_only" in from_environment,
-        pauses=Pauses() if _flag("share_pauses", share_pauses) else None,
         proxy=_proxy(proxy, base),
         verify=checked_verify(verify),
-        headers=headers,
-        user_agent=user_agent,
+        headers=tuple(one for one in headers if one not in agents),
+        user_agent=agents[0][1].reveal() if agents else None,
         store=store,
         from_environment=frozenset(from_environment),
         sources=sources,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -48,7 +48,7 @@ class HttpRequest:
     fresh_connection: bool = False
     """Whether it needs a new connection."""
 
-    @property
+    @cached_property
     def target(self) -> str:
         """The path with its encoded query: what follows the base address."""
         if not self.params:

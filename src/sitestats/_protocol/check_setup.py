@@ -21,9 +21,9 @@ from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._results.setup_report import SetupReport, SetupRow
 
-from .failures import check_status
+from .failures import decode_json
 from .flow import Flow, Send, now
-from .requests import list_request, stats_request
+from .requests import list_request
 from .responses import read, read_websites
 
 _STEPS: Final = {
@@ -70,7 +70,7 @@ def check_setup(
         return SetupReport((*rows, _wrong("connection", text)), error)
     rows.append(_right("connection", "the service responds"))
     if has_account:
-        about_key, found = _account_rows(response, request)
+        about_key, found = _account_rows(settings, response, request)
     else:
         about_key, found = yield from _key_row(settings, hostname)
     rows += [*about_key, _clock(response)]
@@ -104,7 +104,7 @@ def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
         text = f"from {source or 'a client'}" if given else "none"
         yield SetupRow(title, text, True if given else None)
     if is_given:
-        own = "that of transport= or http_client="
+        own = "that of http_client="
         yield _unchecked("proxy", own)
         yield _unchecked("certificates", own)
         return
@@ -135,11 +135,11 @@ def _certificates(verify: object) -> SetupRow:
 
 
 def _account_rows(
-    response: HttpResponse, request: HttpRequest
+    settings: Settings, response: HttpResponse, request: HttpRequest
 ) -> tuple[list[SetupRow], SiteStatsError | None]:
     """Whether the service takes the key and the user ID, by its list of websites."""
     try:
-        websites = read(read_websites, response, request)
+        websites = read(settings, read_websites, response, request)
     except (AuthenticationError, PermissionDeniedError) as error:
         return [_wrong("credentials", _refused(error))], error
     except SiteStatsError as error:
@@ -160,13 +160,13 @@ def _key_row(
         why = "that needs a user ID, or the name of a private website"
     else:
         wanted = requested(StatsQuery(hostname).fields("pageviews").last(days=1))
-        request = stats_request(wanted)
+        request = wanted.request
         try:
             response, _ = yield from send_once(request, settings)
-            read(check_status, response, request)
+            read(settings, decode_json, response, request)
             request = attrs.evolve(request, credentials=Credentials.NONE)
             response, _ = yield from send_once(request, settings)
-            read(check_status, response, request)
+            read(settings, decode_json, response, request)
         except (AuthenticationError, PermissionDeniedError) as error:
             if request.credentials is Credentials.NONE:
                 text = "the service takes it: without it this website is closed"

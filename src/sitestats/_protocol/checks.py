@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -18,7 +18,7 @@ from sitestats._common.zones import find_zone, same_zone
 from sitestats._query.periods import as_date, days_back
 from sitestats._query.requested import Requested
 from sitestats._query.rules import PAGE_FILTERS
-from sitestats._results.histogram import HistogramEntry
+from sitestats._results.entries import EventCount
 
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
@@ -118,63 +118,56 @@ def _fits(day: dt.date, wanted: str | None, today: dt.date | None, slack: int) -
     return abs((today - day).days - back) <= 1 + slack
 
 
-def problems_of(data: Mapping[str, Any], requested: Requested) -> Iterator[Problem]:
-    """Why *data* is not the response to what was *requested*."""
-    hostname, path = data.get("hostname"), data.get("path")
-    if hostname is not None and not same_host(requested.hostname, hostname):
-        yield Problem(
-            f"the response is about {shown(hostname)}, but {requested.hostname!r} was "
-            "requested",
-            section="4.3",
-            where="$.hostname",
-        )
-    if path and path.startswith(f"/{requested.hostname}") and _is_whole(requested):
-        # Its 0 page views would look as if nobody had come.
-        yield Problem(
-            f"the response is about the page {shown(path)}, and none was requested: "
-            "leave the website's name out of the base address",
-            section="4.3",
-            where="$.path",
-        )
-
-
-def warnings_of(
+def differences(
     data: Mapping[str, Any], requested: Requested, period: Period
-) -> Iterator[str]:
-    """How *data* differs from what was *requested*; its numbers may be right."""
-    path = data.get("path")
+) -> tuple[list[Problem], list[str]]:
+    """Why *data* is not the response to what was *requested*, and how else it differs
+    from it: its numbers may be right then.
+    """
+    problems: list[Problem] = []
+    warnings = [*period.warnings]
+    hostname, path = data.get("hostname"), data.get("path")
+    if hostname not in {None, requested.hostname} and not same_host(
+        requested.hostname, hostname
+    ):
+        message = f"the response is about {shown(hostname)}, but "
+        message += f"{requested.hostname!r} was requested"
+        problems.append(Problem(message, section="4.3", where="$.hostname"))
     page = requested.path or requested.params.get("page", "*")
-    # With a pattern the document does not say what the response has here.
-    is_known = "*" not in page or _is_whole(requested)
-    # A filter by a page may be about all pages.
-    is_all = path == "*" and requested.path is None
-    if path and is_known and not is_all and page not in {path, unquote(path)}:
-        yield _differs("page", path, "all pages" if page == "*" else page)
+    if path and path != page and unquote(path) != page:
+        is_whole = page == "*" and PAGE_FILTERS.isdisjoint(requested.params)
+        if is_whole and path.startswith(f"/{requested.hostname}"):
+            # Its 0 page views would look as if nobody had come.
+            message = f"the response is about the page {shown(path)}, and none was "
+            message += "requested: leave the website's name out of the base address"
+            problems.append(Problem(message, section="4.3", where="$.path"))
+        # A filter may be about all pages, and the document does not say what the
+        # response has where it is a pattern.
+        elif is_whole or ("*" not in page and (path != "*" or requested.path)):
+            wanted = "all pages" if is_whole else page
+            warnings.append(_differs("page", path, wanted))
     zone, version = data.get("timezone"), data.get("version")
     if zone and requested.timezone and not same_zone(zone, requested.timezone):
-        yield _differs("time zone", zone, requested.timezone)
+        warnings.append(_differs("time zone", zone, requested.timezone))
     if version not in {None, requested.version}:
-        yield _differs("version", version, requested.version)
-    yield from period.warnings
-    for name in COUNTS:
-        if data.get(name, 0) < 0:
-            yield f"the response has {data[name]} {name}, and no count is below 0"
-    yield from _outside(data.get("histogram", ()), requested, period)
-
-
-def _outside(
-    entries: Sequence[HistogramEntry], requested: Requested, period: Period
-) -> Iterator[str]:
+        warnings.append(_differs("version", version, requested.version))
+    warnings += [
+        f"the response has {data[name]} {name}, and no count is below 0"
+        for name in COUNTS
+        if data.get(name, 0) < 0
+    ]
+    histogram = data.get("histogram")
     first, last = period.first_day, period.last_day
-    if not entries or not first or not last or requested.interval not in _BY_DAYS:
-        return
-    # They are in ascending order. An end that is an hour late may have brought an hour
-    # of the next day.
-    if entries[0].date < first or entries[-1].date > last + _DAY:
-        yield (
-            f"the histogram is from {entries[0].date} to {entries[-1].date}, which is "
-            f"outside of the period {first} to {last}"
-        )
+    if histogram and first and last and requested.interval in _BY_DAYS:
+        # They are in ascending order. An end that is an hour late may have brought an
+        # hour of the next day.
+        low, high = histogram[0].date, histogram[-1].date
+        if not first <= low <= high <= last + _DAY:
+            warnings.append(
+                f"the histogram is from {low} to {high}, which is outside of the "
+                f"period {first} to {last}"
+            )
+    return problems, warnings
 
 
 def _differs(what: str, got: object, wanted: object) -> str:
@@ -183,18 +176,30 @@ def _differs(what: str, got: object, wanted: object) -> str:
     )
 
 
-def _is_whole(requested: Requested) -> bool:
-    return requested.path is None and PAGE_FILTERS.isdisjoint(requested.params)
-
-
-def missing_events(events: list[Any], requested: Requested) -> list[str]:
-    """The events that were requested by name and have no entry (section 4.3), in lower
-    case, as the service stores them.
+def add_missing_events(
+    events: list[EventCount],
+    requested: tuple[str, ...],
+    problems: list[Problem],
+    warnings: list[str],
+) -> None:
+    """Add *requested* events without an entry to *events*, where others have one: they
+    count 0 (section 4.3 has an entry for each).
     """
-    names = requested.events if isinstance(requested.events, tuple) else ()
+    # The service stores names in lower case.
     counted = {event.name.lower() for event in events}
-    wanted = dict.fromkeys(name.lower() for name in names)
-    return [name for name in wanted if name not in counted]
+    wanted = dict.fromkeys(name.lower() for name in requested)
+    missing = [name for name in wanted if name not in counted]
+    named = ", ".join(map(shown, missing))
+    if missing and len(missing) == len(wanted):
+        # The service may not have read the names.
+        message = f"none of the requested events has an entry: {named}"
+        problems.append(Problem(message, section="4.3", where="$.events"))
+    elif missing:
+        events += [EventCount(name, 0) for name in missing]
+        warnings.append(
+            f"the response has no count of {named}, which counts 0 here, though one "
+            "entry for each requested event is documented (section 4.3)"
+        )
 
 
 def same_host(first: str, second: str) -> bool:

@@ -78,45 +78,6 @@ _NAMES_OF_MESSAGES: Final = ("error", "message", "reason", "msg", "detail")
 """Where an error message may be, the likeliest first: section 7 leaves it open."""
 
 
-def is_failure(data: JsonValue) -> bool:
-    """Whether a decoded response reports an error.
-
-    >>> is_failure({"ok": True}), is_failure({"success": False, "error": "No"})
-    (False, True)
-    """
-    return isinstance(data, dict) and (
-        data.get("ok") is False or data.get("success") is False
-    )
-
-
-def failure(
-    response: HttpResponse, request: HttpRequest, data: JsonValue
-) -> ServiceError:
-    """The exception for an error response.
-
-    Args:
-        response: The response.
-        request: Its request.
-        data: The decoded body; None when it is not JSON.
-    """
-    status = response.status
-    fields = data if isinstance(data, dict) else {}
-    code = fields.get("code")
-    code = code if isinstance(code, str) else None
-    words = _message(fields)
-    message = words or _describe(response, request, fields)
-    return _class(status, code, words)(
-        message,
-        status=status,
-        code=code,
-        body=response.body,
-        headers=response.headers,
-        request=request,
-        retry_after=response.retry_after,
-        credentials_from=response.credentials_from,
-    )
-
-
 def is_about_account(message: str) -> bool:
     """Whether the error message for an add is about credentials, role or plan.
 
@@ -138,23 +99,6 @@ def is_about_account(message: str) -> bool:
 
 def _has(text: str, words: str) -> bool:
     return re.search(words, text, re.IGNORECASE | re.VERBOSE) is not None
-
-
-def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | None:
-    """The exception for a redirect, None for any other response."""
-    if response.status not in _REDIRECTS:
-        return None
-    target = _without_secrets(response.headers.get("location", ""))
-    return ServiceError(
-        f"the service redirected ({response.status}) to "
-        f"{target or 'another address'}: redirects are not followed, since "
-        "credentials are for one origin alone; if the service has moved, change the "
-        "base address",
-        status=response.status,
-        body=response.body,
-        headers=response.headers,
-        request=request,
-    )
 
 
 def page_title(body: bytes) -> str | None:
@@ -246,43 +190,68 @@ def _without_secrets(address: str) -> str:
 
 OK: Final = range(200, 300)
 """The statuses of success."""
-_LOWEST_FAILURE: Final = 400
 
 
-def check_status(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded body of a successful response; None when it is not JSON.
+def decode_json(
+    response: HttpResponse, request: HttpRequest, *, may_be_text: bool = False
+) -> JsonValue:
+    """The decoded body of a successful response; None where it *may be text*, and is.
 
     Raises:
         ServiceError: It is an error response, by its status or its body.
-        ResponseError: The status is undocumented.
+        ResponseError: It is not JSON, or the status is undocumented.
     """
-    redirected = redirect(response, request)
-    if redirected is not None:
-        raise redirected
+    data, why_not = None, ""
     try:
         data = load_json(response.body)
-    except NotJsonError:
-        data = None
-    if response.status >= _LOWEST_FAILURE or (
-        response.status in OK and is_failure(data)
+    except NotJsonError as error:
+        why_not = str(error)
+    if response.status not in OK or (
+        isinstance(data, dict)
+        and (data.get("ok") is False or data.get("success") is False)
     ):
-        raise failure(response, request, data)
-    if response.status not in OK:
-        raise unreadable(
-            response, request, f"has the undocumented status {response.status}"
-        )
+        raise _error(response, request, data)
+    if why_not and not may_be_text:
+        raise unreadable(response, request, why_not)
     return data
 
 
-def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded body of a successful response, which must be JSON."""
-    data = check_status(response, request)
-    if data is None:
-        try:
-            data = load_json(response.body)
-        except NotJsonError as error:
-            raise unreadable(response, request, str(error)) from None
-    return data
+def _error(
+    response: HttpResponse, request: HttpRequest, data: JsonValue
+) -> ServiceError | ResponseError:
+    """The exception for an error response, which *data* is the decoded body of."""
+    status = response.status
+    if status not in OK and status < HTTPStatus.BAD_REQUEST:
+        if status in _REDIRECTS:
+            return _redirect(response, request)
+        return unreadable(response, request, f"has the undocumented status {status}")
+    fields = data if isinstance(data, dict) else {}
+    code = fields.get("code")
+    code = code if isinstance(code, str) else None
+    words = _message(fields)
+    return _class(status, code, words)(
+        words or _describe(response, request, fields),
+        status=status,
+        code=code,
+        body=response.body,
+        headers=response.headers,
+        request=request,
+        retry_after=response.retry_after,
+        credentials_from=response.credentials_from,
+    )
+
+
+def _redirect(response: HttpResponse, request: HttpRequest) -> ServiceError:
+    target = _without_secrets(response.headers.get("location", ""))
+    return ServiceError(
+        f"the service redirected ({response.status}) to {target or 'another address'}: "
+        "redirects are not followed, since credentials are for one origin alone; if "
+        "the service has moved, change the base address",
+        status=response.status,
+        body=response.body,
+        headers=response.headers,
+        request=request,
+    )
 
 
 def unreadable(response: HttpResponse, request: HttpRequest, why: str) -> ResponseError:

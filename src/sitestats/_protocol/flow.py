@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from datetime import datetime
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import attrs
 
@@ -20,8 +20,7 @@ from sitestats._results.stats import Stats
 T = TypeVar("T")
 
 
-@attrs.frozen
-class Moment:
+class Moment(NamedTuple):
     """One instant on two clocks, both in seconds."""
 
     monotonic: float

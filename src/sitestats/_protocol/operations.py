@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -24,7 +25,6 @@ from .requests import (
     custom_request,
     jsonp_request,
     list_request,
-    stats_request,
 )
 from .responses import (
     read,
@@ -34,7 +34,7 @@ from .responses import (
     read_stats,
     read_websites,
 )
-from .retry import ALONE, NO_DEADLINE, send_in_block, send_with_retries
+from .retry import NO_DEADLINE, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
 
-    from .flow import Flow
+    from .flow import Flow, Moment
     from .retry import Deadline
 
 
@@ -60,7 +60,7 @@ def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
-    return read(read_websites, response, request)
+    return read(settings, read_websites, response, request)
 
 
 def add_website(
@@ -79,6 +79,7 @@ def add_website(
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response = yield from _exchange(request, settings)
     return read(
+        settings,
         read_added,
         response,
         request,
@@ -92,40 +93,46 @@ def add_website(
 def get_stats(
     settings: Settings,
     query: StatsQuery,
-    deadline: Deadline = ALONE,
+    started: Moment | None = None,
+    deadline: Deadline | None = None,
     *,
     fresh: bool = False,
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3).
 
-    Where the client has a store, a stored response is used unless *fresh*.
+    Where the client has a store, a stored response is used unless *fresh*. The call
+    *started* now where that is None; of many, it has a *deadline*.
     """
     wanted = validated(query, has_key=settings.api_key is not None)
-    request = stats_request(wanted)
+    request = wanted.request
+    limits = settings.retry, settings.total_timeout, settings.pauses, started, deadline
     if settings.store is None:
-        response = yield from _exchange(request, settings, deadline)
-        return read(read_stats, response, request, query, wanted)
+        response = yield from send_with_retries(request, *limits)
+        return read(settings, read_stats, response, request, query, wanted)
+    moment = started or (yield from now())
+    clock = datetime.fromtimestamp(moment.unix, UTC)
     # What the store takes is part of the total timeout, and is bounded twice: what
     # waits for a thread waits for as long again.
-    moment = yield from now()
-    seconds = min(_STORE_SECONDS, settings.total_timeout / 8, deadline.left(moment) / 2)
-    left = settings.total_timeout - 2 * seconds
+    left = math.inf if deadline is None else deadline.left(moment)
+    seconds = min(_STORE_SECONDS, settings.total_timeout / 8, left / 2)
     if not fresh:
-        clock = datetime.fromtimestamp(moment.unix, UTC)
         stored = yield LookUp(wanted, clock, seconds)
         if isinstance(stored, HttpResponse):
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
                 return read_stats(stored, request, query, wanted, looked_up_at=clock)
-        left -= (yield from now()).monotonic - moment.monotonic
-    response = yield from _exchange(request, settings, deadline, left)
-    stats = read(read_stats, response, request, query, wanted)
-    if stats.problems:
-        return stats
-    moment = yield from now()
-    clock = datetime.fromtimestamp(moment.unix, UTC)
-    seconds = min(seconds, deadline.left(moment) / 2)
-    yield StoreResponse(wanted, response, stats, clock, seconds)
+    until = settings.total_timeout - 2 * seconds
+    policy, _, pauses, *_ = limits
+    response = yield from send_with_retries(
+        request, policy, until, pauses, moment, deadline
+    )
+    stats = read(settings, read_stats, response, request, query, wanted)
+    if not stats.problems:
+        moment = yield from now()
+        clock = datetime.fromtimestamp(moment.unix, UTC)
+        if deadline is not None:
+            seconds = min(seconds, deadline.left(moment) / 2)
+        yield StoreResponse(wanted, response, stats, clock, seconds)
     return stats
 
 
@@ -163,7 +170,7 @@ def get_outcome(
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, deadline, fresh=fresh)
+        stats = yield from get_stats(settings, query, None, deadline, fresh=fresh)
     except RequestTimeoutError as error:
         is_over = deadline.is_over((yield from now()))
         return Failed(query, index, deadline.error(query, error) if is_over else error)
@@ -177,7 +184,7 @@ def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]
     wanted = validated(query, has_key=settings.api_key is not None)
     request = jsonp_request(wanted, callback)
     response = yield from _exchange(request, settings)
-    return read(read_jsonp, response, request, callback)
+    return read(settings, read_jsonp, response, request, callback)
 
 
 def request_json(
@@ -191,21 +198,16 @@ def request_json(
     """The decoded response of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
     response = yield from _exchange(request, settings)
-    return read(read_json, response, request)
+    return read(settings, read_json, response, request)
 
 
-def _exchange(
-    request: HttpRequest,
-    settings: Settings,
-    deadline: Deadline = ALONE,
-    total_timeout: float | None = None,
-) -> Flow[HttpResponse]:
+def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    seconds = settings.total_timeout if total_timeout is None else total_timeout
-    how = request, settings.retry, seconds, settings.pauses
     return (
-        send_with_retries(*how) if deadline is ALONE else send_in_block(*how, deadline)
+        yield from send_with_retries(
+            request, settings.retry, settings.total_timeout, settings.pauses
+        )
     )
 
 

@@ -36,16 +36,6 @@ _ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def stats_request(requested: Requested) -> HttpRequest:
-    """Request the statistics of a website (section 4.3)."""
-    return HttpRequest(
-        "GET",
-        requested.address,
-        tuple(requested.params.items()),
-        credentials=Credentials.KEY,
-    )
-
-
 def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     """Request the same, wrapped for JSONP (section 4.3).
 
@@ -71,7 +61,7 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
             "the callback's name"
         )
         raise SpecError([broken("callback-name", message, "callback")])
-    request, name = stats_request(requested), ".".join(parts)
+    request, name = requested.request, ".".join(parts)
     return attrs.evolve(request, params=(*request.params, ("callback", name)))
 
 

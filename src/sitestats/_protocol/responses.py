@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import attrs
@@ -21,34 +22,32 @@ from sitestats._common.errors import (
 from sitestats._common.fields import COUNTS, FIELDS, TOTALS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
+from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
-from sitestats._results.entries import Entries, EventCount
+from sitestats._results.entries import Entries
 from sitestats._results.histogram import mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from .checks import (
     Period,
-    missing_events,
-    problems_of,
+    add_missing_events,
+    differences,
     read_period,
     same_value,
-    warnings_of,
 )
 from .converter import Expected, expected, structure, structure_stats
 from .failures import (
     OK,
-    check_status,
     decode_json,
     not_as_documented,
     page_title,
     unreadable,
 )
-from .requests import stats_request
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -65,16 +64,24 @@ _NECESSARY: Final = ("ok", "success", "hostname")
 
 
 def read(
-    reader: Callable[Concatenate[HttpResponse, P], T],
+    settings: Settings,
+    reader: Callable[Concatenate[HttpResponse, HttpRequest, P], T],
     response: HttpResponse,
+    request: HttpRequest,
     *args: P.args,
     **options: P.kwargs,
 ) -> T:
-    """What *reader* makes of *response*; an error of it shows no credential."""
+    """What *reader* makes of *response*; an error of it shows no credential, and tells
+    where those that were refused are from.
+    """
     with suppress(ResponseError, ServiceError):
-        return reader(response, *args, **options)
+        return reader(response, request, *args, **options)
     # Again, since an error quotes what it was made of.
-    return reader(response.redacted(), *args, **options)
+    response = response.redacted()
+    if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        source = credentials_from(settings, request.credentials)
+        response = attrs.evolve(response, credentials_from=source)
+    return reader(response, request, *args, **options)
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
@@ -129,7 +136,7 @@ def read_added(
     if problems := [*_flags(data), *wrong]:
         what = "the website was added, but the response"
         raise not_as_documented(response, request, problems, what=what)
-    differences = tuple(
+    found = tuple(
         Problem(
             f"requested {wanted!r}, but the service made it {shown(applied)}",
             section="2.2",
@@ -142,11 +149,11 @@ def read_added(
         )
         if wanted is not None and not same_value(name, wanted, applied)
     )
-    if differences and warned:
-        what = "; ".join(map(str, differences))
+    if found and warned:
+        what = "; ".join(map(str, found))
         name = bounded(added.hostname)
         warn(f"{name} was added, but differs from what was requested: {what}")
-    website: AddedWebsite = attrs.evolve(added, differences=differences)
+    website: AddedWebsite = attrs.evolve(added, differences=found)
     return website
 
 
@@ -177,7 +184,7 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     unwrapped = response
     if inside is not None:
         unwrapped = attrs.evolve(response, body=inside.encode())
-    data = check_status(unwrapped, request)
+    data = decode_json(unwrapped, request, may_be_text=True)
     is_call = inside is not None and isinstance(data, dict)
     if not is_call or page_title(response.body) is not None:
         why = f"is not a call of {callback} with an object of statistics"
@@ -219,27 +226,18 @@ def read_stats(
     has_events = requested.events is not None
     wanted = expected(requested.fields, has_events, requested.interval)
     data, wrong = structure_stats(body, wanted)
-    if requested.version < LATEST_SHAPE:
-        # Older lists have shapes of their own, which are in raw() alone.
-        for name in wrong.keys() & wanted.kinds.keys() - TOTALS:
-            del wrong[name]
-            data.pop(name, None)
     date = response.date
     period = read_period(data, requested, looked_up_at or date)
-    if "seconds_on_page" not in wrong and "seconds_on_page" in wanted.kinds:
-        # They may be left out where there were too few visits.
-        data.setdefault("seconds_on_page", None)
-    if problems := _problems(data, wrong, wanted, requested):
+    problems, warnings = differences(data, requested, period)
+    _check_fields(data, wrong, wanted, requested, problems, warnings)
+    is_unreadable = bool(wrong) and wanted.kinds.keys().isdisjoint(data)
+    if problems or is_unreadable or not wrong.keys().isdisjoint(_NECESSARY):
         nothing = wanted.kinds.keys().isdisjoint(body)
         hint = _NO_DATA if nothing and wanted.kinds else ""
+        problems = [*wrong.values(), *problems]
         raise not_as_documented(response, request, problems, hint=hint)
-    for sentence in warnings_of(data, requested, period):
+    for sentence in warnings:
         warn(sentence)
-    for name, problem in wrong.items():
-        what = f"the response's {name!r} is"
-        if name in data:
-            what = f"some entries of the response's {name!r} are"
-        warn(f"{what} left out, see .raw(): {problem}")
     moment = date or response.received_at
     return Stats(
         query=query,
@@ -258,7 +256,7 @@ def read_stats(
         headers=response.headers,
         from_store=looked_up_at is not None,
         requested=requested,
-        values=dict(_values(data, wanted, requested, period, moment)),
+        values=_values(data, wanted, requested, period, moment),
         wrong=wrong,
     )
 
@@ -278,7 +276,7 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
         message = "responded_at is a datetime with a time zone"
         raise QueryError([Problem(message, where="responded_at")])
     response = HttpResponse(OK[0], {}, body, responded_at)
-    return read_stats(response, stats_request(wanted), query, wanted)
+    return read_stats(response, wanted.request, query, wanted)
 
 
 def _with_own_fields(requested: Requested) -> Requested:
@@ -292,43 +290,37 @@ def _with_own_fields(requested: Requested) -> Requested:
     return attrs.evolve(requested, fields=fields)
 
 
-def _problems(
+def _check_fields(  # noqa: PLR0917  two lists to add to
     data: dict[str, Any],
-    wrong: Mapping[str, Problem],
+    wrong: dict[str, Problem],
     wanted: Expected,
     requested: Requested,
-) -> list[Problem]:
-    """Why the response can't be used at all; what else is wrong goes along."""
-    found = [*problems_of(data, requested)]
-    if requested.version >= LATEST_SHAPE:
-        found += [
+    problems: list[Problem],
+    warnings: list[str],
+) -> None:
+    """Add what is missing to *problems*, and what is left out to *warnings*."""
+    if requested.version < LATEST_SHAPE:
+        # Older lists have shapes of their own, which are in raw() alone.
+        for name in wrong.keys() & wanted.kinds.keys() - TOTALS:
+            del wrong[name]
+            data.pop(name, None)
+        return
+    if "seconds_on_page" in wanted.kinds and "seconds_on_page" not in wrong:
+        # They may be left out where there were too few visits.
+        data.setdefault("seconds_on_page", None)
+    if absent := wanted.kinds.keys() - data.keys() - wrong.keys():
+        problems += [
             Problem("was requested and is missing", section="2.3", where=f"$.{name}")
             for name in wanted.kinds
-            if name not in data and name not in wrong
+            if name in absent
         ]
-        found += _missing_events(data, requested)
-    is_readable = any(name in data for name in wanted.kinds)
-    if found or not is_readable or not wrong.keys().isdisjoint(_NECESSARY):
-        return [*wrong.values(), *found]
-    return []
-
-
-def _missing_events(data: dict[str, Any], requested: Requested) -> Iterator[Problem]:
-    """An event that has no entry counts 0, where others have one."""
-    if "events" not in data:
-        return
-    missing = missing_events(data["events"], requested)
-    named = ", ".join(map(shown, missing))
-    if missing and len(missing) == len({*map(str.lower, requested.events or ())}):
-        # The service may not have read the names.
-        message = f"none of the requested events has an entry: {named}"
-        yield Problem(message, section="4.3", where="$.events")
-    elif missing:
-        warn(
-            f"the response has no count of {named}, which counts 0 here, though one "
-            "entry for each requested event is documented (section 4.3)"
-        )
-        data["events"] += [EventCount(name, 0) for name in missing]
+    if isinstance(requested.events, tuple) and "events" in data:
+        add_missing_events(data["events"], requested.events, problems, warnings)
+    for name, problem in wrong.items():
+        what = f"the response's {name!r} is"
+        if name in data:
+            what = f"some entries of the response's {name!r} are"
+        warnings.append(f"{what} left out, see .raw(): {problem}")
 
 
 def _values(
@@ -337,34 +329,36 @@ def _values(
     requested: Requested,
     period: Period,
     moment: datetime | None,
-) -> Iterator[tuple[str, Any]]:
+) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
-    zone = data.get("timezone") or requested.timezone
+    values: dict[str, Any] = {}
     for name, kind in wanted.kinds.items():
         if name not in data:
             continue
-        value, limit = data[name], float(requested.limit)
+        value, limit, zone = data[name], float(requested.limit), None
         if name in TOTALS:
-            yield name, value
+            values[name] = value
             continue
         if name == "histogram":
-            limit = math.inf
+            limit, zone = math.inf, data.get("timezone") or requested.timezone
             is_open = moment and (period.end is None or moment < period.end)
-            days = period.first_day, period.last_day
-            open_at = moment if is_open else None
-            value = mark_entries(value, requested.interval, period.zone, days, open_at)
+            value = mark_entries(
+                value,
+                requested.interval,
+                period.zone,
+                (period.first_day, period.last_day),
+                moment if is_open else None,
+            )
         elif name == "events":
             limit = _MOST_EVENTS if requested.events == "*" else math.inf
-        yield (
-            name,
-            Entries(
-                value,
-                name=name,
-                entry_type=get_args(kind)[0],
-                truncated=len(value) >= limit,
-                timezone=zone if name == "histogram" else None,
-            ),
+        values[name] = Entries(
+            value,
+            name=name,
+            entry_type=get_args(kind)[0],
+            truncated=len(value) >= limit,
+            timezone=zone,
         )
+    return values
 
 
 _NO_DATA: Final = (

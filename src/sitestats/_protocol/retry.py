@@ -28,7 +28,7 @@ from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import PAGE_FILTERS, is_contains
 
-from .flow import Flow, Moment, Note, Now, Send, Sleep, now
+from .flow import Flow, Moment, Note, Send, Sleep, now
 
 _EARLY: Final = 0.01
 """Seconds by which a timer may fire early."""
@@ -88,88 +88,72 @@ class Deadline:
 
 NO_DEADLINE: Final = Deadline(math.inf, math.inf)
 """That of a block without one."""
-ALONE: Final = Deadline(math.inf, math.inf)
-"""That of a call by itself, in no block."""
 
 
-def send_in_block(
+def send_with_retries(  # noqa: PLR0917  passed on by operations alone
     request: HttpRequest,
     policy: RetryPolicy,
     total_timeout: float,
-    pauses: Pauses | None,
-    deadline: Deadline,
-) -> Flow[HttpResponse]:
-    """Send *request*, with retries, as one of many that share a *deadline*.
-
-    Its time counts from the end of a pause that is under way, since what waits for its
-    turn anyway can wait for that too.
-    """
-    before = deadline.at
-    if pauses:
-        yield from wait_for_pauses(
-            request, pauses, patience=total_timeout, before=before
-        )
-    return (
-        yield from send_with_retries(request, policy, total_timeout, pauses, before)
-    )
-
-
-def send_with_retries(
-    request: HttpRequest,
-    policy: RetryPolicy,
-    total_timeout: float,
-    pauses: Pauses | None = None,
-    before: float = math.inf,
+    pauses: Pauses,
+    started: Moment | None = None,
+    deadline: Deadline | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request*, with retries and pauses, within *total_timeout*.
 
     The value is the last response, whatever its status; without one the last
-    ``TransportError`` is raised. It ends *before* that moment of the monotonic clock.
+    ``TransportError`` is raised.
+
+    Args:
+        request: What to send.
+        policy: How often, and how long to wait.
+        total_timeout: Seconds from when it *started*.
+        pauses: Those of a client's requests.
+        started: When the call began; None for now.
+        deadline: That of a block of many, before which it ends. Its time counts from
+            the end of a pause then: what waits for its turn can wait for that too.
 
     Raises:
-        RateLimitedError: A pause in *pauses* is longer than that.
+        RateLimitedError: A pause is longer than that, so nothing was sent.
     """
-    # Not by now(): one generator less for each request.
-    started = yield Now()
-    assert isinstance(started, Moment)
-    until = min(started.monotonic + total_timeout, before)
-    retry = 0
+    before = math.inf if deadline is None else deadline.at
+    if pauses and deadline is not None:
+        yield from _wait(request, pauses, total_timeout, None, before)
+        started = None
+    since = (started or (yield from now())).monotonic
+    until = min(since + total_timeout, before)
+    attempt = 0
     while True:
         if pauses:
-            yield from wait_for_pauses(
-                request,
-                pauses,
-                patience=total_timeout,
-                since=started.monotonic,
-                before=before,
-            )
-        retry += 1
-        last = retry > policy.retries
+            yield from _wait(request, pauses, total_timeout, since, before)
+        attempt += 1
         cause: int | str
         try:
-            response = yield Send(request, until, retry)
+            response = yield Send(request, until, attempt)
             assert isinstance(response, HttpResponse)
         except TransportError as error:
-            again = may_repeat(request, maybe_done=error.maybe_sent)
-            if last or not (error.temporary and again):
-                raise
-            moment = yield from now()
-            seconds = policy.wait(retry)
-            if moment.monotonic + seconds >= until:
+            again = error.temporary and may_repeat(request, maybe_done=error.maybe_sent)
+            seconds = _wait_before_retry(policy, attempt, again=again)
+            if (yield from now()).monotonic + seconds >= until:
                 raise
             cause = type(error).__name__
         else:
-            if response.status == TOO_MANY_REQUESTS and pauses is not None:
-                yield from _begin(pauses, request, response, retry)
-            if last or request.method != "GET" or not is_temporary(response.status):
-                return response
-            moment = yield from now()
-            seconds = max(policy.wait(retry), response.retry_after or 0.0)
-            if moment.monotonic + seconds >= until:
-                return response
             cause = response.status
-        yield Note(Retrying(request, seconds, retry, cause))
+            if cause < TOO_MANY_REQUESTS:
+                return response
+            if cause == TOO_MANY_REQUESTS:
+                yield from _begin_pause(pauses, request, response, attempt)
+            again = request.method == "GET" and is_temporary(cause)
+            seconds = _wait_before_retry(policy, attempt, again=again)
+            seconds = max(seconds, response.retry_after or 0.0)
+            if (yield from now()).monotonic + seconds >= until:
+                return response
+        yield Note(Retrying(request, seconds, attempt, cause))
         yield Sleep(seconds)
+
+
+def _wait_before_retry(policy: RetryPolicy, attempt: int, *, again: bool) -> float:
+    """Seconds before the next attempt; infinite where there is none."""
+    return policy.wait(attempt) if again and attempt <= policy.retries else math.inf
 
 
 # --- pauses that requests share ---------------------------------------------------
@@ -186,7 +170,7 @@ def is_contains_search(request: HttpRequest) -> bool:
     )
 
 
-def _begin(
+def _begin_pause(
     pauses: Pauses, request: HttpRequest, response: HttpResponse, attempt: int
 ) -> Flow[None]:
     """Begin the pause that *response* requests, if it does."""
@@ -198,37 +182,31 @@ def _begin(
         yield Note(Pausing(request, seconds, attempt, response.status))
 
 
-def wait_for_pauses(
+def _wait(
     request: HttpRequest,
     pauses: Pauses,
-    *,
     patience: float,
-    since: float | None = None,
-    before: float = math.inf,
+    since: float | None,
+    before: float,
 ) -> Flow[None]:
     """Wait until no pause applies to *request*.
 
     Its *patience* in seconds counts *since* its call began; without that it counts anew
     with each pause. It ends *before* that moment of the clock.
-
-    Raises:
-        RateLimitedError: A pause is longer than that, so nothing was sent.
     """
     is_search = is_contains_search(request)
     while True:
-        moment = yield from now()
-        time = moment.monotonic
+        time = (yield from now()).monotonic
         left = pauses.left(now=time, is_search=is_search)
         if not left:
             return
         patient_until = (time if since is None else since) + patience
         if time + left >= min(patient_until, before):
-            is_total = before >= patient_until
+            limit = "total_timeout" if before >= patient_until else "the deadline"
             raise RateLimitedError(
                 f"{request} was not sent: the service requested a pause (429, "
-                "Retry-After), which is longer than "
-                + ("total_timeout" if is_total else "the deadline")
-                + " allows; give a longer one to wait for it",
+                f"Retry-After), which is longer than {limit} allows; give a longer one "
+                "to wait for it",
                 status=TOO_MANY_REQUESTS,
                 request=request,
                 retry_after=left,

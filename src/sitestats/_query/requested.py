@@ -14,7 +14,7 @@ import attrs
 from sitestats._common.fields import FIELDS, TOTALS
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
-from sitestats._common.wire import HttpRequest
+from sitestats._common.wire import Credentials, HttpRequest
 
 from .periods import as_date, order_problems
 from .rules import (
@@ -100,6 +100,12 @@ class Requested:
     def problems(self) -> tuple[Problem, ...]:
         """Every rule that spans steps and is broken, but that of a missing key."""
         return (*self.unresolved, *_problems_of(self))
+
+    @cached_property
+    def request(self) -> HttpRequest:
+        """The request of these statistics (section 4.3)."""
+        params = tuple(self.params.items())
+        return HttpRequest("GET", self.address, params, credentials=Credentials.KEY)
 
     @cached_property
     def search(self) -> str:

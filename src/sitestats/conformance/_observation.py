@@ -16,7 +16,7 @@ from sitestats._common.errors import SiteStatsError
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.check_setup import send_once
-from sitestats._protocol.failures import OK, check_status
+from sitestats._protocol.failures import OK, decode_json
 from sitestats._protocol.flow import Sleep, now
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import read_websites
@@ -74,7 +74,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     )
     found, _ = yield from send_once(probe, settings)
     is_locked = found.status == _LOCKED
-    data = None if is_locked else check_status(found, probe)
+    data = None if is_locked else decode_json(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
     zones = {hostname: str(zone or "UTC")}
     responses: Responses = {probe: found}

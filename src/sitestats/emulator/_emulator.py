@@ -26,7 +26,7 @@ from ._periods import DAY, is_zone
 from ._rows import Rows
 from ._server import HOST, Serving
 from ._service import Service
-from ._transport import EmulatorTransport
+from ._transport import AsyncEmulatorClient, EmulatorClient, EmulatorTransport
 
 if TYPE_CHECKING:
     from sitestats import AsyncClient, Client
@@ -365,15 +365,15 @@ class Emulator:
         """
         from sitestats import Client
 
-        return Client(**self._options(options), proxy=None, transport=self.transport())
+        http = EmulatorClient(transport=self.transport(), trust_env=False)
+        return Client(**self._options(options), http_client=http)
 
     def async_client(self, **options: Any) -> AsyncClient:
         """An async client without a socket; see ``client``."""
         from sitestats import AsyncClient
 
-        return AsyncClient(
-            **self._options(options), proxy=None, transport=self.transport()
-        )
+        http = AsyncEmulatorClient(transport=self.transport(), trust_env=False)
+        return AsyncClient(**self._options(options), http_client=http)
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
         credentials = {"api_key": self.api_key, "user_id": self.user_id}

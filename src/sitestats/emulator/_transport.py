@@ -19,9 +19,6 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     loops may share it.
     """
 
-    is_emulator = True
-    """A client with a store takes it: its responses depend on the client alone."""
-
     def __init__(self, service: FailingService) -> None:
         self._service = service
 
@@ -38,6 +35,19 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if reply.fault.latency:
             await anyio.sleep(min(reply.fault.latency, _limit(request)))
         return _response(request, reply)
+
+
+class EmulatorClient(httpx.Client):
+    """Sends to an emulator."""
+
+    is_emulator = True
+    """A client with a store takes it: its responses depend on the client alone."""
+
+
+class AsyncEmulatorClient(httpx.AsyncClient):
+    """Sends to an emulator."""
+
+    is_emulator = True
 
 
 def _recorded(request: httpx.Request) -> RecordedRequest:
