@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import secret_search

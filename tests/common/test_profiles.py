@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,30 +26,6 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     monkeypatch.setenv("SITESTATS_BASE_URL", BASE)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return monkeypatch
-
-
-# --- a file -----------------------------------------------------------------------
-
-
-@CLIENTS
-def test_an_argument_names_the_file(
-    cls: Any, tmp_path: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """The argument names a file in place of the environment's key, which a pickle
-    would take; beside a key it is an error.
-    """
-    environment.setenv("SITESTATS_API_KEY", "another_key")
-    (tmp_path / "key").write_text(f"{KEY}\n", "utf-8")
-    file = str(tmp_path / "key")
-    for make in (cls, cls.from_env):
-        client = make("https://other.example", key_file=file)
-        assert key_of(client) == KEY
-        with pytest.raises(ConfigurationError, match="never pickled"):
-            pickle.dumps(client)
-    assert refused(lambda: cls(api_key=KEY, key_file=file)) == (
-        "api_key and key_file: give one of both"
-    )
-    assert refused(lambda: cls(key_file=KEY)).startswith("key_file names a file that")
 
 
 # --- profiles ---------------------------------------------------------------------
@@ -104,7 +79,6 @@ def test_two_accounts(
     environment.setenv("SITESTATS_PROFILE", "work")
     assert key_of(cls.from_profile()) == KEY
     assert key_of(cls()) == "env_key"
-    refused(lambda: pickle.dumps(work))
 
 
 @CLIENTS
@@ -119,8 +93,7 @@ def test_arguments_in_place_of_a_profile_s(
         'key_command = ["no-such-program"]\n[profiles.home]\n'
     )
     assert profile_names() == ["work", "home"]
-    (tmp_path / "key").write_text(KEY, "utf-8")
-    there = cls.from_profile("work", base_url=BASE, key_file=tmp_path / "key")
+    there = cls.from_profile("work", base_url=BASE, api_key=KEY)
     assert (there.base_url, key_of(there)) == (BASE, KEY)
     assert there._settings.user_id.reveal() == "the_user"
     assert key_of(cls.from_profile("work", api_key="mine")) == "mine"

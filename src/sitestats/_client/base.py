@@ -143,9 +143,9 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         """
         names = ("api_key", "user_id")
         # Secrets, which the constructor takes as well.
-        held = {name: credential_of_environment(name) for name in names}
+        held = {n: credential_of_environment(n) for n in names if n not in options}
         client = cls(base_url, **cast("Any", held), **options)
-        found = {name: variable_of(name) for name in names if held[name] is not None}
+        found = {name: variable_of(name) for name, one in held.items() if one}
         settings = client._settings.with_sources(**found)
         from_environment = settings.from_environment | found.keys()
         settings = attrs.evolve(settings, from_environment=from_environment)

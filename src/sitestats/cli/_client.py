@@ -145,9 +145,13 @@ def _client(options: Mapping[str, Any], **more: Any) -> Client:
     profile = _profile(options)
     given = {n: value for n, value in options.items() if value is not None} | more
     given.pop("profile", None)
+    if (path := given.pop("key_file", None)) is not None and "api_key" not in given:
+        from sitestats._common.key_file import read_key_file
+
+        given["api_key"] = read_key_file(path, "key_file")
     if profile is not None:
         return Client.from_profile(profile, **given)
-    if "api_key" in given:
+    if "api_key" in more:
         return Client(**given, user_id=None)
     return Client.from_env(**given)
 
