@@ -478,7 +478,7 @@ def test_what_failed_or_is_alone_has_its_row(client: Client) -> None:
     with pytest.warns(SiteStatsWarning) as caught:
         assert set(growth.to_polars("pages")["hostname"]) == {HOST}
     assert [str(one.message)[:17] for one in caught] == [
-        *("2 queries failed ", "2 of the outcomes")
+        *("2 of 6 queries fa", "2 of the outcomes")
     ]
     assert {one.filename for one in caught} == {__file__}
     shown = [repr(growth), growth._repr_html_(), terminal(growth, width=120)]

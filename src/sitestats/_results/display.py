@@ -93,8 +93,9 @@ class HasFrame(Generic[FieldT]):
         1    DE        108        78
         2    FR         83        55
         """
-        frame: pd.DataFrame = _make("to_pandas", self._rows_of(field))
-        return frame
+        from sitestats.analysis._frames import to_pandas
+
+        return to_pandas(self._rows_of(field))
 
     def to_polars(self, field: FieldT | None = None) -> pl.DataFrame:
         """A polars data frame (the extra ``polars``).
@@ -109,8 +110,9 @@ class HasFrame(Generic[FieldT]):
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
         ['value', 'pageviews', 'visitors']
         """
-        frame: pl.DataFrame = _make("to_polars", self._rows_of(field))
-        return frame
+        from sitestats.analysis._frames import to_polars
+
+        return to_polars(self._rows_of(field))
 
     def to_arrow(self, field: FieldT | None = None) -> pa.Table:
         """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
@@ -122,8 +124,9 @@ class HasFrame(Generic[FieldT]):
         >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
         3
         """
-        table: pa.Table = _make("to_arrow", self._rows_of(field))
-        return table
+        from sitestats.analysis._frames import to_arrow
+
+        return to_arrow(self._rows_of(field))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that reads Arrow, such as DuckDB or polars.
@@ -141,7 +144,9 @@ class HasFrame(Generic[FieldT]):
         >>> duckdb.sql("SELECT max(pageviews) FROM countries").fetchall()
         [(535,)]
         """
-        return _make("to_stream", self._table(), requested_schema)
+        from sitestats.analysis._frames import to_stream
+
+        return to_stream(self._table(), requested_schema)
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         # numpy and pandas would make an array of opaque objects.
@@ -153,15 +158,17 @@ class HasFrame(Generic[FieldT]):
     def to_excel(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         """Write an Excel workbook, with a sheet for each list (the extra ``excel``).
 
-        Days are dates. Excel knows no zones: the times of a sheet are those of one
-        zone, which the column ``zone_of_times`` names. Every text is text, also one
-        that looks like a formula or an address.
+        The last sheet has the code that makes the queries again. Days are dates. Excel
+        knows no zones: the times of a sheet are those of one zone, which the column
+        ``zone_of_times`` names. Every text is text, also one that looks like a formula
+        or an address.
 
         Args:
             file: A path, or a file that is open for writing bytes.
 
         Raises:
             MissingExtraError: XlsxWriter is not installed.
+            ConfigurationError: A list has more rows than a sheet.
             OSError: The file can't be written.
 
         >>> import io
@@ -181,13 +188,6 @@ class HasFrame(Generic[FieldT]):
 
     def _warn(self) -> None:
         """Warn of what has no rows in the frame of a list."""
-
-
-def _make(function: str, columns: Sequence[Column], *more: object) -> Any:
-    """What a function of the module of frames makes of *columns*."""
-    from sitestats.analysis import _frames
-
-    return getattr(_frames, function)(columns, *more)
 
 
 class HasFrames(HasFrame[FieldT]):

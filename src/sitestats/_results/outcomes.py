@@ -266,9 +266,8 @@ def warn_of_failed(failed: Sequence[Failed], total: int) -> None:
     some = [f"{one.query.hostname} ({_error_of(one)})" for one in failed[:3]]
     if len(failed) > len(some):
         some.append(f"{len(failed) - len(some)} more")
-    were = "query failed and has" if len(failed) == 1 else "queries failed and have"
     warn(
-        f"{len(failed)} {were} no rows here, of {total} in all; .failed has them: "
+        f"{len(failed)} of {total} queries failed and left no rows here; see .failed: "
         f"{', '.join(some)}"
     )
 

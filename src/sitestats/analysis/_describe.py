@@ -131,14 +131,15 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
 @describe.register
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
     # Without a total there is nothing to show of a website in one row.
-    total, changes = next(iter(comparisons.totals), None), []
-    if total is not None:
-        changes = [*comparisons.largest(total)]
-    columns = [named("", [label for label, _ in changes])]
-    columns += [
-        named(f"{total}{ending}", [getattr(change, side) for _, change in changes])
-        for ending, side in SIDES.items()
-        if total is not None
+    totals = comparisons.totals[:1]
+    changes = [one for total in totals for one in comparisons.largest(total)]
+    columns = [
+        named("", [label for label, _ in changes]),
+        *(
+            named(f"{total}{ending}", [getattr(change, side) for _, change in changes])
+            for total in totals
+            for ending, side in SIDES.items()
+        ),
     ]
     failed = len(comparisons.failed)
     notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""

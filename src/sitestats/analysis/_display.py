@@ -9,14 +9,14 @@ import attrs
 
 from sitestats._results.display import HasFrames
 
+from ._describe import Part, describe
+from ._html import to_html
 from ._labels import MOST_ROWS
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from sitestats._results.display import Displayed
-
-    from ._describe import Part
 
 
 @attrs.frozen
@@ -47,15 +47,11 @@ class Display:
     code: bool = attrs.field(default=False, kw_only=True)
 
     def _parts(self) -> Iterator[Part]:
-        from ._describe import describe
-
         yield from describe(self.result, self.rows)
         if self.code and isinstance(self.result, HasFrames):
             yield self.result._code()  # noqa: SLF001 - of all results, for this folder
 
     def _repr_html_(self) -> str:
-        from ._html import to_html
-
         return to_html(self._parts())
 
     def __rich_console__(

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10
 """The most rows of a table; longer ones are shortened."""
 
-NOTHING: Final = "\N{EN DASH}"
 NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
 """The note for periods whose numbers can still grow."""
@@ -63,7 +62,7 @@ def cell(value: object) -> str:  # noqa: PLR0911 - one for each type
     """A value as text: thousands are separated, and None is a dash."""
     match value:
         case None:
-            return NOTHING
+            return "\N{EN DASH}"
         case bool():
             return "yes" if value else "no"
         case int():

@@ -99,8 +99,7 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
 @singledispatch
 def draw(result: object, ax: Any, **choices: Any) -> None:
     """Draw *result* into *ax*; *choices* say what of it, if there is a choice."""
-    message = f"no plot of {type(result).__name__} in {ax} with {choices}"
-    raise TypeError(message)
+    raise TypeError(f"no plot of {type(result).__name__} in {ax} with {choices}")
 
 
 @draw.register
@@ -114,7 +113,7 @@ def _of_stats(stats: Stats, ax: Any, field: str) -> None:
 def _of_entries(entries: Entries[Any], ax: Any) -> None:
     check_range(entries._table())  # noqa: SLF001 - of all results, for this folder
     if entries.name == "histogram":
-        ax.set_xlabel(_histogram(ax, [*entries]), loc="left", fontsize="small")
+        _set_note(ax, _histogram(ax, [*entries]))
         return
     label, count = entries.columns[:2]
     shown = entries[: _room_of(ax)]
@@ -277,8 +276,7 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
                 label=days(stats) or side,
             )
     _set_time_axis(ax, whens)
-    note = NOT_OVER if comparison.partial else ""
-    ax.set_xlabel(note, loc="left", fontsize="small")
+    _set_note(ax, NOT_OVER if comparison.partial else "")
 
 
 def _set_time_axis(
@@ -341,8 +339,7 @@ def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> 
     ax.invert_yaxis()
     _set_count_ticks(ax.xaxis, 4)
     more = f"… {total - len(names):,} more" if total > len(names) else ""
-    text = "\n".join(filter(None, [what, joined(more, *notes)]))
-    ax.set_xlabel(text, loc="left", fontsize="small")
+    _set_note(ax, "\n".join(filter(None, [what, joined(more, *notes)])))
 
 
 # --- many -------------------------------------------------------------------------
@@ -370,7 +367,7 @@ def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) 
         *notes,
     )
     if ax is not None:
-        grid[-1].set_xlabel(note, loc="left", fontsize="small")
+        _set_note(grid[-1], note)
     else:
         figure = grid[0].figure
         figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
@@ -427,6 +424,10 @@ def _set_title(ax: Any, *lines: str) -> None:
     """Set the title, a line for each text; what visitors wrote is no mathematics."""
     text = "\n".join(cut(plain(line), _LONGEST_TITLE) for line in lines if line)
     ax.set_title(text, loc="left", fontsize="medium", parse_math=False, wrap=True)
+
+
+def _set_note(ax: Any, note: str) -> None:
+    ax.set_xlabel(note, loc="left", fontsize="small")
 
 
 def _set_count_ticks(axis: Any, most: int) -> None:
