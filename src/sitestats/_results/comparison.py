@@ -721,7 +721,7 @@ class Comparisons(Many[Comparison, TableName]):
         return _rows_of(self._pairs, field, self.totals)
 
     def _warn(self) -> None:
-        warn_of_failed(self.failed, 2 * len(self._pairs))
+        warn_of_failed(self.failed, len(self._queries()))
         if self.unmatched:
             names = ", ".join(one.query.hostname for one in self.unmatched[:3])
             warn(
