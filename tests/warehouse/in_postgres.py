@@ -7,7 +7,6 @@ the tests make databases there.
 from __future__ import annotations
 
 import os
-import random
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +19,10 @@ import dlt
 import psycopg2
 import pytest
 
-from killed_updates import Kills
 from sitestats.emulator import Emulator
 from sitestats.warehouse import _update
 from updates import NOW, QUERIES, Tables, run, tables, tables_of
 
-KILLS: Final = 20
 LISTS: Final = ("pages", "countries", "events", "months")
 """Those that the queries of the page need."""
 NIGHT: Final = timedelta(days=1)
@@ -92,24 +89,3 @@ def test_it_has_what_duckdb_has(
         # By which a night's load finds the rows that it replaces.
         indexes = str(execute("SELECT indexname FROM pg_indexes").fetchall())
     assert all(f"{table}_of_a_day" in indexes for table in ("days", "pages", "months"))
-
-
-def test_killed_updates_leave_no_trace(database: str, tmp_path: Path) -> None:
-    """Killed at random moments, again and again, an update is finished by a later one:
-    each row is there, and once.
-    """
-    luck = random.Random(0)
-    emulator = Emulator.made_up(3, days=6, now=NOW + NIGHT)
-    with emulator.serve() as service:
-        kills = Kills(emulator, service)
-        whole = tmp_path / "whole"
-        counted = [kills.update(whole, night) for night in range(2)]
-        killed = 0
-        for night in range(2):
-            for _ in range(KILLS):
-                moment = luck.randint(1, counted[night])
-                folder = tmp_path / str(luck.randrange(2))
-                killed += not kills.update(folder, night, moment, database=database)
-            assert kills.update(tmp_path / "0", night, database=database)
-    assert killed > KILLS
-    assert tables_in(database) == tables(whole)

@@ -25,7 +25,6 @@ from sitestats.warehouse._days import (
     Totals,
     WebsiteDays,
     days_to_read,
-    last_day,
 )
 
 pytestmark = pytest.mark.once
@@ -106,16 +105,6 @@ def test_days_that_always_fail_take_turns() -> None:
     assert sorted(site.cursor().failed) == [at(day) for day in range(3, 9)]
 
 
-def test_what_concerns_the_whole_website_ends_it() -> None:
-    """A locked website costs one request a run, and its error names no day."""
-    site = website()
-    assert run(site, lambda _: LOCKED) == [1]
-    cursor = site.cursor()
-    assert cursor.error == "WebsiteLockedError: locked (status 423)"
-    assert (cursor.lasting, cursor.through, cursor.failed) == (True, None, ())
-    assert run(website(cursor)) == [1, 2, 3, 4, 5]
-
-
 @pytest.mark.parametrize(
     ("change", "requested"),
     [
@@ -173,7 +162,6 @@ def test_months_are_read_from_the_first_that_changed() -> None:
     site = website(site.cursor(), days=41, lists=both, lag=0)
     assert site.take_months() == period
     # A table that is new has all of them.
-    assert website(site.cursor(), days=41).take_months() is None
     run(site := website(days=40))
     assert website(site.cursor(), days=40, lists=both).take_months() == (FIRST, at(40))
 
@@ -214,14 +202,6 @@ def test_a_service_that_is_down_is_left_alone() -> None:
     assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
     assert str(sites["99"].cursor().error).startswith("the service fails: down")
     assert days.websites["whole"].cursor().error is None
-
-
-def test_the_last_day_is_that_of_the_zone() -> None:
-    """Yesterday is another day in another zone; an unknown one ends no run."""
-    now = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
-    assert last_day("UTC", now) == dt.date(2026, 3, 4)
-    assert last_day("Pacific/Kiritimati", now) == dt.date(2026, 3, 5)
-    assert last_day("Nowhere/Land", now) is None
 
 
 SMALL = st.integers(0, 5)

@@ -11,7 +11,7 @@ import yaml  # type: ignore[import-untyped]  # it comes with dlt, without types
 
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.warehouse._tables import COLUMNS, hints
+from sitestats.warehouse._tables import COLUMNS
 from updates import FIRST, NOW, Dataset
 
 pytestmark = pytest.mark.once
@@ -19,9 +19,9 @@ DAY = dt.timedelta(days=1)
 
 
 def test_the_tables_have_what_the_service_has(emulator: Emulator) -> None:
-    """Each total, page, event and month is there, as a query of its own has it."""
+    """Each total, page and event is there, as a query of its own has it."""
     dataset = Dataset()
-    coverage = dataset.update(emulator, lists=["pages", "events", "months"])
+    coverage = dataset.update(emulator, lists=["pages", "events"])
     client = emulator.client()
     fields = ("pageviews", "visitors", "seconds_on_page", "pages")
     expected: dict[str, list[Any]] = {"days": [], "pages": [], "events": []}
@@ -41,13 +41,6 @@ def test_the_tables_have_what_the_service_has(emulator: Emulator) -> None:
                 (*key, rank, event.name, event.total, False)
                 for rank, event in enumerate(stats.events, 1)
             ]
-        month = client.stats.get(query.between(FIRST, last))
-        [of_month] = [
-            row
-            for row in dataset.rows("months", "hostname", "pageviews", "visitors")
-            if row[0] == site.hostname
-        ]
-        assert of_month[1:] == (month.pageviews, month.visitors)
     for table, rows in expected.items():
         names = [name for name, _ in COLUMNS[table]]
         names = [n for n in names if n not in {"read_at", "no_rows"}]
@@ -77,23 +70,6 @@ def test_what_has_vanished_goes() -> None:
     assert found == [(1, "/a")]
     assert dataset.rows("events", "name") == []
     assert dataset.sums("days") == {("example.com", dt.date(2026, 3, 4)): 1}
-
-
-def test_types_do_not_depend_on_values() -> None:
-    """Columns without a value have their type, and what divides tables is named."""
-    dataset = Dataset()
-    dataset.update(Emulator.made_up(1, days=1, now=NOW), lists=["pages", "months"])
-    for table in ("days", "pages", "months", "coverage", "websites"):
-        types = {field.name: field.type for field in dataset.schemas[table]}
-        assert str(types["hostname"]) == "string"
-        for name, kind in (
-            *(("first_day", "date32[day]"), ("seconds_on_page", "double")),
-            *(("visitors", "int64"), ("truncated", "bool"), ("error", "string")),
-            *(("own_hostname", "string"), ("read_at", "timestamp[us, tz=UTC]")),
-        ):
-            assert str(types.get(name, kind)) == kind
-    divided = hints("pages")["columns"]
-    assert divided["hostname"]["cluster"] is divided["first_day"]["partition"] is True
 
 
 def test_the_sources_of_dbt_are_the_tables() -> None:
