@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -95,8 +93,7 @@ def test_the_first_of_the_table_is_used(
         if place == "option":
             arguments += [name, value]
         elif place == "profile":
-            command = [sys.executable, "-c", f"print({value!r})"]
-            config(**{name: command if name == "key_command" else value})
+            config(**{name: value})
             arguments += ["--profile", "work"]
         else:
             monkeypatch.setenv(name, value)
@@ -126,7 +123,7 @@ def test_a_profile_is_a_whole_account(
     assert done.code == 2
     assert done.err == (
         "sitestats: the Admin API needs an API key and a user ID: the "
-        "profile 'work' has no 'key_file' or 'key_command' and no 'user_id'\n"
+        "profile 'work' has no 'key_file' and no 'user_id'\n"
     )
 
 
@@ -175,9 +172,7 @@ def test_read_only_adds_nothing(
     Path("list.toml").write_text("[[websites]]\nhostname = 'new.example'", "utf-8")
     options: list[str] = []
     if by_profile:
-        config(
-            read_only=True, user_id=emulator.user_id, key_command=["echo", "not run"]
-        )
+        config(read_only=True, user_id=emulator.user_id, key_file="not read")
         options = ["--profile", "work"]
     else:
         monkeypatch.setenv("SITESTATS_READ_ONLY", "1")
@@ -200,7 +195,7 @@ def test_read_only_adds_nothing(
         ("", "work has no 'base_url'"),
         ("base_url = 'work'", "work.base_url: The base address"),
         ("basurl = 1", "(did you mean 'base_url'?)"),
-        ("xyz = 1", "'base_url', 'user_id', 'key_file', 'key_command', 'read_only'"),
+        ("xyz = 1", "'base_url', 'user_id', 'key_file', 'read_only'"),
     ],
 )
 def test_errors_of_a_profile_name_its_settings(
@@ -217,42 +212,9 @@ def test_no_error_shows_a_key(
     emulator: Emulator, run: Run, config: Callable[..., Path]
 ) -> None:
     """An account that is set up wrong is one line, without the key."""
-    config(key_command=[sys.executable, "-c", f"print('{KEY}'); exit(3)"])
+    config(key_file="work.key").with_name("work.key").write_text(f"a {KEY}")
     done = run("stats", HOST, "--profile", "work")
     assert (done.code, done.out) == (2, "")
     (line,) = done.err.splitlines()
-    assert "exit code 3" in line
+    assert "key_file of the profile 'work' is not usable" in line
     assert KEY not in line
-
-
-@pytest.mark.skipif(
-    not Path("/proc/self/environ").exists(),
-    reason="only Linux has what a process shows as files",
-)
-def test_no_process_shows_the_key(
-    emulator: Emulator, config: Callable[..., Path], tmp_path: Path
-) -> None:
-    """In an empty environment a profile is enough; while the command runs, neither its
-    arguments nor its environment have the key.
-    """
-    (tmp_path / "key").write_text(f"{emulator.api_key}\n", "utf-8")
-    # The command of the key looks at what its parent shows.
-    look = (
-        "import os; parent = f'/proc/{os.getppid()}/'; "
-        "shown = [open(parent + n, 'rb').read() for n in ('cmdline', 'environ')]; "
-        f"open({str(tmp_path / 'seen')!r}, 'wb').write(b''.join(shown)); "
-        f"print(open({str(tmp_path / 'key')!r}).read())"
-    )
-    config(key_command=[sys.executable, "-c", look], user_id=emulator.user_id)
-    done = subprocess.run(
-        [sys.executable, "-m", "sitestats", "stats", "--all", "--profile", "work"],
-        env={"XDG_CONFIG_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert HOST in done.stdout
-    seen = (tmp_path / "seen").read_bytes()
-    assert b"--profile" in seen
-    assert emulator.api_key.encode() not in seen

@@ -1,35 +1,34 @@
-"""Lock files whose name is removed while they are opened."""
+"""Lock files: one process at a time."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from sitestats import BusyError
-from sitestats._common import lock_files
+from sitestats._common.lock_files import locked
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no flock")
 
 
-@pytest.mark.parametrize("times", [1, 5])
-def test_a_file_that_is_removed_before_it_is_locked_is_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
-) -> None:
-    """The file that is locked is the one that others find under its name."""
-    path = tmp_path / "lock"
-    lock = lock_files._lock
-    left = times
-
-    def removed_before(file: lock_files.FileIO) -> None:
-        nonlocal left
-        if left:
-            left -= 1
-            path.unlink()
-        lock(file)
-
-    monkeypatch.setattr(lock_files, "_lock", removed_before)
-    with lock_files.locked(str(path), busy="busy") as file:
-        assert left == 0
-        assert os.path.samestat(os.fstat(file.fileno()), path.stat())
-        with pytest.raises(BusyError), lock_files.locked(str(path), busy="busy"):
+def test_a_file_is_locked_until_its_process_ends(tmp_path: Path) -> None:
+    """A second opening is refused; one after the end, however it came, is not."""
+    path = str(tmp_path / "lock")
+    with locked(path, busy="wait") as file:
+        file.write(b"more")
+        with pytest.raises(BusyError, match="wait"), locked(path, busy="wait"):
             pass
+    program = (
+        "import os, sys; from sitestats._common.lock_files import locked\n"
+        "with locked(sys.argv[1], busy='') as file: os._exit(7)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], check=False)
+    assert done.returncode == 7
+    with locked(path, busy="wait") as file:
+        file.seek(0)
+        assert file.readall() == b"more"
+    assert Path(path).stat().st_mode & 0o077 == 0

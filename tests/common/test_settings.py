@@ -1,26 +1,48 @@
-"""Settings of a client: arguments, and the environment for those left out."""
+"""Settings of a client: arguments, the environment, profiles, headers."""
 
 from __future__ import annotations
 
+import os
+import pickle
+import re
+import traceback
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
-from client_keys import refused
-from sitestats import AsyncClient, Client, ConfigurationError, ReadOnlyError
+import secret_search
+from both_clients import QUERY, VARIANTS, opened
+from sitestats import (
+    AsyncClient,
+    Client,
+    ConfigurationError,
+    ReadOnlyError,
+    ServiceError,
+    SiteStatsWarning,
+    profile_names,
+)
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
+BASE = "https://stats.example"
+KEY = "sa_api_key_0123456789abcdefghijklmn"
+CLIENTS = pytest.mark.parametrize("cls", [Client, AsyncClient])
+POSIX = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 NAMES = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
 
 
-@pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment with all three variables."""
-    for name, value in zip(
-        NAMES, ("https://env.example", "env_key", "env_user"), strict=True
-    ):
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """An environment with all three variables, and a configuration folder."""
+    for name in [name for name in os.environ if name.startswith("SITESTATS_")]:
+        monkeypatch.delenv(name)
+    values = ("https://env.example", "env_key", "env_user")
+    for name, value in zip(NAMES, values, strict=True):
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return monkeypatch
 
 
@@ -34,43 +56,219 @@ def held(client: Any) -> tuple[str, str | None, str | None]:
     )
 
 
-@pytest.mark.parametrize("cls", [Client, AsyncClient])
-class TestEnvironment:
-    """Arguments that are left out come from the environment; None means without."""
+def refused(call: Callable[[], object], match: str = "") -> None:
+    """Check that *call* is refused, by an error that shows no key."""
+    with pytest.raises(ConfigurationError, match=match) as caught:
+        call()
+    assert KEY not in "".join(traceback.format_exception(caught.value))
 
-    def test_everything_left_out(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A client without arguments takes everything from the environment."""
-        assert held(cls()) == ("https://env.example", "env_key", "env_user")
 
-    def test_none_is_without(self, cls: Any, environment: pytest.MonkeyPatch) -> None:
-        """None leaves out a credential that the environment has."""
-        assert held(cls(api_key=None))[1] is None
+# --- the environment ----------------------------------------------------------------
 
-    def test_a_key_does_not_go_to_an_address_given(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A key of the environment is not used with another base address."""
-        assert held(cls("https://other.example"))[1:] == (None, None)
 
-    def test_the_same_address_given(
-        self, cls: Any, environment: pytest.MonkeyPatch
-    ) -> None:
-        """A key of the environment is used when its own address is an argument."""
-        assert held(cls("https://ENV.example/"))[1] == "env_key"
+@CLIENTS
+def test_what_is_left_out_comes_from_the_environment(
+    cls: Any, environment: pytest.MonkeyPatch
+) -> None:
+    """None means without; a key goes to its own address alone, or by from_env."""
+    assert held(cls()) == ("https://env.example", "env_key", "env_user")
+    assert held(cls(api_key=None))[1] is None
+    assert held(cls("https://ENV.example/"))[1] == "env_key"
+    assert held(cls("https://other.example"))[1:] == (None, None)
+    client = cls.from_env("https://other.example", retries=7)
+    assert held(client) == ("https://other.example", "env_key", "env_user")
+    assert client._settings.retry.retries == 7
+    environment.delenv("SITESTATS_BASE_URL")
+    with pytest.raises(ConfigurationError, match="SITESTATS_BASE_URL"):
+        cls()
 
-    def test_from_env(self, cls: Any, environment: pytest.MonkeyPatch) -> None:
-        """from_env sends the environment's credentials to the address given."""
-        client = cls.from_env("https://other.example", retries=7)
-        assert held(client) == ("https://other.example", "env_key", "env_user")
-        assert client._settings.retry.retries == 7
 
-    def test_no_base_address(self, cls: Any, environment: pytest.MonkeyPatch) -> None:
-        """Without any base address the error says how to give one."""
-        environment.delenv("SITESTATS_BASE_URL")
-        with pytest.raises(ConfigurationError, match="SITESTATS_BASE_URL"):
-            cls()
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_was_withheld_is_named(variant: str, status: int) -> None:
+    """Who gave an address in the program sees why the key was not sent."""
+
+    def respond(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(status, json={"error": "No"})
+
+    given: Any = {"api_key": KEY}
+    with (
+        opened(variant, respond, **given) as client,
+        pytest.raises(ServiceError, match=r"its API key is from api_key$"),
+    ):
+        client.stats.get(QUERY)
+    with httpx.Client(transport=httpx.MockTransport(respond)) as http_client:
+        other = Client("https://other.example", http_client=http_client)
+        words = (
+            "SITESTATS_API_KEY .* is for another address: Client.from_env\\(base_url"
+        )
+        with pytest.raises(ServiceError, match=words):
+            other.stats.get(QUERY)
+        own = Client(http_client=http_client)
+        with pytest.raises(ServiceError, match=r"is from SITESTATS_API_KEY$"):
+            own.stats.get(QUERY)
+    with pytest.raises(ConfigurationError, match=r"by Client\.from_env\(base_url\)"):
+        Client("https://other.example").websites.list()
+
+
+@pytest.mark.parametrize("value", ["1", "true", "YES", "on", "maybe"])
+def test_a_variable_makes_every_client_read_only(
+    value: str, environment: pytest.MonkeyPatch
+) -> None:
+    """With SITESTATS_READ_ONLY no client writes, whatever its arguments are."""
+    environment.setenv("SITESTATS_READ_ONLY", value)
+    emulator = Emulator()
+    clients = [emulator.client(), emulator.client(read_only=False)]
+    clients.append(clients[0].with_options(retries=1))
+    for client in clients:
+        for write in (
+            lambda c=client: c.websites.add("example.com"),
+            lambda c=client: c.websites.ensure([]),
+        ):
+            with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to re"):
+                write()
+    assert emulator.requests == ()
+    for no in ("0", "False", "no", "OFF", ""):
+        environment.setenv("SITESTATS_READ_ONLY", no)
+        assert not Client().read_only
+
+
+# --- keys in files ------------------------------------------------------------------
+
+
+@CLIENTS
+@pytest.mark.parametrize("text", [KEY, f"{KEY}\n", f"\ufeff{KEY} \r\n\n"])
+def test_the_key_is_in_a_file(
+    cls: Any, text: str, tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    """A file's key is used without its line end, and without a byte order mark."""
+    (tmp_path / "key").write_text(text, "utf-8", newline="")
+    environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
+    refused(cls, "setting both SITESTATS_API_KEY and SITESTATS_API_KEY_FILE")
+    environment.setenv("SITESTATS_API_KEY", "")
+    assert held(cls())[1] == held(cls.from_env("https://other.example"))[1] == KEY
+    assert held(cls("https://other.example"))[1] is None
+    assert held(cls(api_key="mine"))[1] == "mine"
+
+
+@POSIX
+def test_the_file_is_a_pipe(environment: pytest.MonkeyPatch) -> None:
+    """What a shell makes of <(pass show x) is read too."""
+    reading, writing = os.pipe()
+    os.write(writing, f"{KEY}\n".encode())
+    os.close(writing)
+    environment.setenv("SITESTATS_API_KEY", "")
+    environment.setenv("SITESTATS_API_KEY_FILE", f"/dev/fd/{reading}")
+    assert held(Client())[1] == KEY
+    os.close(reading)
+
+
+@POSIX
+@pytest.mark.parametrize("content", [b"", b"\n", f"{KEY}\n{KEY}".encode(), b"\xff"])
+def test_a_file_without_a_key_is_refused(
+    content: bytes, tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    """What is not a key is not shown, and neither is a key in place of a path; a device
+    without an end is not read for ever.
+    """
+    (tmp_path / "key").write_bytes(content)
+    environment.setenv("SITESTATS_API_KEY", "")
+    for path in (tmp_path / "key", tmp_path, tmp_path / "none", KEY, "/dev/zero"):
+        environment.setenv("SITESTATS_API_KEY_FILE", str(path))
+        refused(Client, "^SITESTATS_API_KEY_FILE (is not usable|names a file that)")
+
+
+# --- profiles -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    """Write the file of the profiles."""
+
+    def write(text: str) -> Path:
+        folder = tmp_path / "config" / "sitestats"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.toml").write_text(text, "utf-8")
+        return folder
+
+    return write
+
+
+TWO = """\ufeff
+[profiles.work]
+base_url = "https://work.example"
+key_file = "work.key"
+user_id = "sa_user_id_work"
+
+[profiles.home]
+base_url = "https://home.example"
+read_only = true
+"""
+
+
+@CLIENTS
+def test_two_accounts(
+    cls: Any, write: Callable[[str], Path], environment: pytest.MonkeyPatch
+) -> None:
+    """Each profile has its own address and credentials, none of the environment's."""
+    (write(TWO) / "work.key").write_text(f"{KEY}\n", "utf-8")
+    assert profile_names() == ["work", "home"]
+    work, home = cls.from_profile("work", retries=7), cls.from_profile("home")
+    assert held(work) == ("https://work.example", KEY, "sa_user_id_work")
+    assert work._settings.retry.retries == 7
+    assert work._settings.sources["api_key"] == "key_file of the profile 'work'"
+    assert work._settings.sources["base_url"] == "base_url of the profile 'work'"
+    assert held(home) == ("https://home.example", None, None)
+    assert (work.read_only, home.read_only) == (False, True)
+    assert cls.from_profile("home", read_only=False).read_only
+    there = cls.from_profile("work", base_url=BASE, api_key="mine")
+    assert held(there) == (BASE, "mine", "sa_user_id_work")
+    assert held(cls.from_profile("work", api_key=None))[1] is None
+    environment.setenv("SITESTATS_PROFILE", "work")
+    assert held(cls.from_profile())[1] == KEY
+
+
+WRONG = {
+    "": "each profile is a table",
+    "[profile.work]": "each profile is a table",
+    "profiles = 3": "each profile is a table",
+    "[profiles]\nwork = 'a_key_of_mine'": "is not a table",
+    "[profiles.work]\nkey_file = 'x'": "has no 'base_url'",
+    "[profiles.work": "is not valid TOML",
+    "[profiles.work]\nbase_url = 3": "base_url has to be text in quotes",
+    "[profiles.work]\nbase_url = 'work.example'": "base address",
+    f"[profiles.work]\nbase_url = 'https://u:{KEY}@x.example'": "user name",
+    **{
+        f"[profiles.work]\nbase_url = '{BASE}'\n{setting}": words
+        for setting, words in {
+            f"api_key = '{KEY}'": "A key is in a file of its own",
+            f"keyfile = '{KEY}'": "did you mean 'key_file'",
+            f"user_id = 'a {KEY}'": "user_id is not usable",
+            f"key_file = '{KEY}'": "names a file that can't be read",
+            "key_file = ''": "key_file has to be text",
+            "read_only = 'yes'": "read_only has to be true or false",
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_a_profile_that_is_wrong(text: str, write: Callable[[str], Path]) -> None:
+    """The error names the file and the setting, and shows no value."""
+    write(text)
+    refused(lambda: Client.from_profile("work"), re.escape(WRONG[text]))
+
+
+def test_a_profile_that_is_not_there(write: Callable[[str], Path]) -> None:
+    """The error names the profiles that there are."""
+    refused(Client.from_profile, "no profile is named: give its name, or set SITESTATS")
+    refused(lambda: Client.from_profile("work"), r"config\.toml, can't be read")
+    assert profile_names() == []
+    write(TWO)
+    refused(lambda: Client.from_profile("wrok"), r"did you mean 'work'\?.*'home'")
+
+
+# --- arguments ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -82,47 +280,96 @@ class TestEnvironment:
         *(("max_connections", value) for value in (0, True, 1.5, None)),
         ("read_only", "yes"),
         ("proxy", 8080),
+        *(("verify", value) for value in (None, "", 1, b"x")),
+        *(("base_url", v) for v in ("", "example.com", "https://a@b.example", None)),
+        *(("headers", v) for v in ("X: y", [("X", "y")], {"X": 5}, {5: "x"})),
+        *(("headers", v) for v in ({"X Y": "a"}, {"X": "a\n"}, {"X": "é"}, {"": "a"})),
+        ("headers", {"X-Team": "a", "x-team": "b"}),
     ],
 )
 def test_a_setting_that_is_wrong(name: str, value: Any) -> None:
-    """A setting of the wrong type is refused by name."""
-    with pytest.raises(ConfigurationError, match=name.removesuffix("s")):
-        Client(**{"base_url": "https://analytics.example", name: value})
+    """A setting of the wrong type is refused by name, also by with_options."""
+    with pytest.raises(ConfigurationError, match=name):
+        Client(**{"base_url": BASE, name: value})
+    if name in {"timeout", "total_timeout", "retries"}:
+        with pytest.raises(ConfigurationError, match=name), Client(BASE) as client:
+            client.with_options(**{name: value})
+
+
+@CLIENTS
+def test_an_argument_that_there_is_not_is_a_type_error(cls: Any) -> None:
+    """Python's own error names it."""
+    for name in ("key_file", "max_retries", "share_pauses", "max_response_bytes"):
+        with pytest.raises(TypeError, match=name):
+            cls(BASE, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["api_key", "user_id"])
+@pytest.mark.parametrize("value", ["", "a b", "a\r\nX: y", "é", "\x00", "ключ", 5])
+def test_a_credential_that_no_header_carries(name: str, value: Any) -> None:
+    """A credential that no header can hold is refused, and not shown in the error."""
+    with pytest.raises(ConfigurationError, match=f"^{name} is not usable") as caught:
+        Client(**{"base_url": BASE, name: value})
+    if isinstance(value, str) and value:
+        assert value not in secret_search.shown_by(caught.value)
+
+
+def test_a_short_credential_is_a_warning() -> None:
+    """It can't be redacted, since many words have it in them."""
+    with pytest.warns(SiteStatsWarning, match="api_key has fewer than 4 characters"):
+        Client(BASE, api_key="abc")
+
+
+@CLIENTS
+def test_a_client_is_never_pickled(cls: Any) -> None:
+    """A worker makes its own: a pickle would carry the key."""
+    for client in (cls(api_key=KEY), cls(BASE), cls(BASE, headers={"X-Token": KEY})):
+        with pytest.raises(TypeError, match="make it in the worker"):
+            pickle.dumps(client)
+        if client._settings.api_key:
+            refused(lambda c=client: pickle.dumps(c._settings.api_key), "in the worker")
+
+
+# --- headers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_headers_are_on_every_request(variant: str) -> None:
+    """A request has the caller's headers, the program before the package's name."""
+    emulator = Emulator.demo()
+    headers = {
+        "Authorization": f"Bearer {KEY}",
+        "X-Team": "a b",
+        "user-agent": "dash/1",
+    }
+    with opened(variant, emulator, headers=headers) as client:
+        client.stats.get(QUERY.website("semicomplete.com"))
+    (request,) = emulator.requests
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers["x-team"] == "a b"
+    assert re.fullmatch(r"dash/1 sitestats/[0-9.]+", request.headers["user-agent"])
+
+
+@pytest.mark.parametrize("name", ["Api-Key", "host", "TE", "Content-Type", "If-Match"])
+def test_what_the_client_sends_itself_is_refused(name: str) -> None:
+    """With these a request would end elsewhere, or a response would be another one."""
+    refused(lambda: Client(BASE, headers={name: KEY}), f"{name} can't be replaced")
 
 
 @pytest.mark.parametrize(
-    "base_url", ["", "example.com", "ftp://example.com", "https://a@b.example", None]
+    ("headers", "reflected"),
+    [
+        ({"Authorization": f"Bearer {KEY}"}, f"bad token {KEY}"),
+        ({"Cookie": f"session={KEY}"}, f"bad cookie session={KEY}"),
+    ],
 )
-def test_an_invalid_base_address(base_url: Any) -> None:
-    """A base address that no request can be sent to is refused."""
-    with pytest.raises(ConfigurationError, match="base_url"):
-        Client(base_url)
-
-
-BASE = "https://stats.example"
-
-
-@pytest.mark.parametrize("value", ["1", "true", "YES", "on"])
-def test_a_variable_makes_every_client_read_only(
-    value: str, environment: pytest.MonkeyPatch
+def test_a_credential_in_a_header_is_redacted(
+    headers: dict[str, str], reflected: str
 ) -> None:
-    """With SITESTATS_READ_ONLY no client writes, whatever its arguments are."""
-    environment.setenv("SITESTATS_READ_ONLY", value)
-    emulator = Emulator()
-    clients = [emulator.client(), emulator.client(read_only=False)]
-    clients.append(clients[0].with_options(retries=1))
-    for client in clients:
-        with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to read"):
-            client.websites.add("example.com")
-        with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to read"):
-            client.websites.ensure([])
-    assert emulator.requests == ()
-
-
-def test_the_variable_is_yes_or_no(environment: pytest.MonkeyPatch) -> None:
-    """A value that is neither is an error: a typo must not allow to write."""
-    for value in ("0", "False", "no", "OFF", ""):
-        environment.setenv("SITESTATS_READ_ONLY", value)
-        assert not Client()._settings.read_only
-    environment.setenv("SITESTATS_READ_ONLY", "maybe")
-    assert "SITESTATS_READ_ONLY is 1 or 0" in refused(Client)
+    """A credential that the service repeats is in no error."""
+    emulator = Emulator.demo()
+    emulator.fail_next(status=500, body={"error": reflected})
+    with emulator.client(headers=headers, retries=0) as client:
+        with pytest.raises(ServiceError, match="bad ") as caught:
+            client.stats.get(QUERY)
+        assert KEY not in secret_search.shown_by(caught.value)

@@ -20,20 +20,15 @@ from typing import (
 
 import attrs
 
-from sitestats._common.custom_headers import check_headers, wrap_headers
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.secret import as_secret, wrapped_headers
 from sitestats._common.settings import (
     NOT_GIVEN,
     NotGiven,
     Settings,
-    as_policy,
-    check_seconds,
     credential_of_environment,
     resolve,
-    variable_of,
-    wrap_credential,
 )
-from sitestats._common.tracebacks import forgetful
 
 if TYPE_CHECKING:
     import ssl
@@ -72,7 +67,6 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
     _owns_sender: bool = False
     _own_store: Store | None = None
 
-    @forgetful
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,
@@ -90,9 +84,9 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         http_client: HttpClientT | None = None,
     ) -> None:
+        key, user = as_secret(api_key), as_secret(user_id)
+        given_headers = wrapped_headers(headers)
         # From here on no frame of this package has a credential in a variable.
-        key, user = wrap_credential(api_key), wrap_credential(user_id)
-        given_headers = wrap_headers(headers)
         del api_key, user_id, headers
         if http_client is not None:
             _refuse_beside_http_client(proxy, verify)
@@ -106,12 +100,12 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
             user_id=user,
             timeout=timeout,
             total_timeout=total_timeout,
-            retries=retries,
+            retry=retries,
             max_connections=max_connections,
             read_only=read_only,
             proxy=proxy,
             verify=verify,
-            headers=check_headers(given_headers),
+            headers=given_headers,
             store=opened,
         )
         self._set_up(settings, self._make_sender(settings, http_client))
@@ -119,7 +113,6 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         self._own_store = own
 
     @classmethod
-    @forgetful
     def from_env(
         cls,
         base_url: str | NotGiven = NOT_GIVEN,
@@ -141,19 +134,15 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
             >>> Client.from_env("https://analytics.example", timeout=10.0)
             Client('https://analytics.example')
         """
-        names = ("api_key", "user_id")
-        # Secrets, which the constructor takes as well.
-        held = {n: credential_of_environment(n) for n in names if n not in options}
-        client = cls(base_url, **cast("Any", held), **options)
-        found = {name: variable_of(name) for name, one in held.items() if one}
-        settings = client._settings.with_sources(**found)
-        from_environment = settings.from_environment | found.keys()
-        settings = attrs.evolve(settings, from_environment=from_environment)
-        client._set_up(settings, client._sender)
-        return client
+        # A Secret each, which the constructor takes as well.
+        held = {
+            name: credential_of_environment(name)
+            for name in ("api_key", "user_id")
+            if name not in options
+        }
+        return cls(base_url, **cast("Any", held), **options)
 
     @classmethod
-    @forgetful
     def from_profile(
         cls,
         name: str | None = None,
@@ -166,8 +155,8 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
 
         A profile is a table in ``sitestats/config.toml``, in the user's configuration
         folder (``XDG_CONFIG_HOME``, or ``~/.config``). It says where the service is,
-        and which file holds the key or which command prints it. The address and the
-        credentials of the environment are not used.
+        and which file holds the key. The address and the credentials of the environment
+        are not used.
 
         Args:
             name: The profile; that of ``SITESTATS_PROFILE`` when None.
@@ -189,28 +178,21 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         # Few programs have several accounts.
         from sitestats._common.profiles import load_profile
 
-        key = wrap_credential(api_key)
+        key = as_secret(api_key)
         del api_key
         profile = load_profile(name)
-        is_own_key = key is NOT_GIVEN
-        if is_own_key:
-            key = profile.api_key()
         options["read_only"] = profile.read_only or options.get("read_only", False)
         client = cls(
             profile.base_url if base_url is NOT_GIVEN else base_url,
-            # A Secret each, as in from_env.
-            api_key=cast("str | NotGiven | None", key),
-            user_id=cast("str | None", profile.user_id),
+            api_key=cast("Any", profile.api_key() if key is NOT_GIVEN else key),
+            user_id=cast("Any", profile.user_id),
             **options,
         )
         settings = attrs.evolve(client._settings, profile=profile.name)
-        sources = {"user_id": f"user_id of {profile}"}
         if base_url is NOT_GIVEN:
-            sources["base_url"] = f"base_url of {profile}"
-        if is_own_key:
-            setting = "key_command" if profile.key_command else "key_file"
-            sources["api_key"] = f"{setting} of {profile}"
-        client._set_up(settings.with_sources(**sources), client._sender)
+            sources = {**settings.sources, "base_url": f"base_url of {profile}"}
+            settings = attrs.evolve(settings, sources=sources)
+        client._set_up(settings, client._sender)
         return client
 
     @property
@@ -254,14 +236,12 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         Example:
             >>> patient = client.with_options(timeout=60.0, retries=5)
         """
-        given: dict[str, Any] = {}
-        for name, value in (("timeout", timeout), ("total_timeout", total_timeout)):
-            if value is not NOT_GIVEN:
-                given[name] = check_seconds(name, value)
-        if retries is not NOT_GIVEN:
-            given["retry"] = as_policy(retries)
+        given = {"timeout": timeout, "total_timeout": total_timeout, "retry": retries}
+        changes: dict[str, Any] = {
+            name: one for name, one in given.items() if one is not NOT_GIVEN
+        }
         view = type(self).__new__(type(self))
-        settings = attrs.evolve(self._settings, **given)
+        settings = attrs.evolve(self._settings, **changes)
         view._set_up(settings, self._sender)  # noqa: SLF001 - one of this class
         return view
 

@@ -227,7 +227,7 @@ class ServiceError(SiteStatsError):
     retry_after: float | None = None
     """Seconds that ``Retry-After`` requests, or None without a usable one."""
     credentials_from: str = ""
-    """With a 401: the variables, arguments or settings of a profile that the
+    """With a 401 or a 403: the variables, arguments or settings of a profile that the
     credentials are from."""
 
     @property
@@ -303,7 +303,7 @@ class ResponseError(SiteStatsError):
 
 
 class ResponseTooLargeError(ResponseError):
-    """The response is larger than ``max_response_bytes``; the rest was not read."""
+    """The response is larger than 64 MiB; the rest was not read."""
 
 
 class SiteStatsWarning(UserWarning):

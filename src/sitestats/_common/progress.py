@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from queue import Empty, SimpleQueue
-from typing import Any, TextIO, TypeAlias
+from typing import Any, Final, TextIO, TypeAlias
+from uuid import uuid4
 
 from .errors import ConfigurationError
-from .pace import Pace
 from .text import shown
 
 ShowProgress: TypeAlias = Callable[[int, int | None], object]
@@ -23,6 +21,71 @@ ShowProgress: TypeAlias = Callable[[int, int | None], object]
 
 Progress: TypeAlias = bool | ShowProgress | None
 """A bar (True), a function to call, or nothing."""
+
+_WIDTH: Final = 16
+"""Numbers of seven digits fit into 80 columns beside a bar this wide."""
+_TOO_MANY: Final = 100
+"""From this many seconds on, minutes are easier to read, and then hours."""
+_SECONDS: Final = 0.5
+"""How often a bar is drawn; it is enough to see that it moves."""
+
+
+class _Pace:
+    """How much is done, how fast that goes, and how long the rest takes.
+
+    The rate is that of at least the last half of the time, so that a beginning which
+    costs nothing, such as responses from a store, is soon forgotten.
+    """
+
+    def __init__(self, what: str, clock: Callable[[], float]) -> None:
+        self._what, self._clock, self._began = what, clock, clock()
+        self.done, self.seconds = 0, 0.0
+        self.total: int | None = None
+        self._since = self._newer = (0.0, 0)
+
+    def count(self, done: int, total: int | None) -> None:
+        self.done, self.total = done, total
+        self.seconds = self._clock() - self._began
+        if self.seconds > 2 * self._newer[0]:
+            self._since, self._newer = self._newer, (self.seconds, done)
+
+    def text(self) -> str:
+        """The numbers, and after the first second the rate and the time left."""
+        since, before = self._since
+        text = f"{self.done:,} {self._what} so far"
+        if self.total is not None:
+            text = f"{self.done:,} of {self.total:,} {self._what}"
+        # The rate of less time is chance.
+        if self.seconds < 1 or self.done <= before:
+            return text
+        if self.done == self.total:
+            return f"{text} in {_duration(self.seconds)}"
+        rate = (self.done - before) / (self.seconds - since)
+        text = f"{text}, {_frequency(rate)}"
+        if self.total is None:
+            return text
+        return f"{text}, {_duration(max(0, self.total - self.done) / rate)} left"
+
+    def bar(self) -> str:
+        """The text behind a bar, where there is a total."""
+        if self.total is None:
+            return self.text()
+        filled = min(self.done * _WIDTH // max(self.total, 1), _WIDTH)
+        return f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {self.text()}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < _TOO_MANY:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < _TOO_MANY else f"{minutes / 60:,.1f} h"
+
+
+def _frequency(rate: float) -> str:
+    for unit, factor in (("a second", 1), ("a minute", 60)):
+        if rate * factor >= 1:
+            return f"{float(f'{rate * factor:.2g}'):,g} {unit}"
+    return f"{rate * 3600:.2g} an hour"
 
 
 def check_progress(progress: object) -> Progress:
@@ -34,7 +97,7 @@ def check_progress(progress: object) -> Progress:
     if progress is None or isinstance(progress, bool) or callable(progress):
         return progress
     raise ConfigurationError(
-        f"progress is True, or a function that takes (done, total), not "
+        "progress is True, or a function that takes (done, total), not "
         f"{shown(progress)}"
     )
 
@@ -57,10 +120,10 @@ def showing(
     Raises:
         ConfigurationError: *progress* is none of these.
     """
-    progress = check_progress(progress)
     if progress is not True:
+        check_progress(progress)
         return nullcontext(progress or None)
-    pace, stream = Pace(what, clock), sys.stderr
+    pace, stream = _Pace(what, clock), sys.stderr
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
@@ -75,7 +138,7 @@ def showing(
 
 
 @contextmanager
-def _in_terminal(pace: Pace, stream: TextIO) -> Generator[ShowProgress]:
+def _in_terminal(pace: _Pace, stream: TextIO) -> Generator[ShowProgress]:
     """Redraw a line, and erase it at the end, for what is printed then."""
     written = 0
 
@@ -89,7 +152,7 @@ def _in_terminal(pace: Pace, stream: TextIO) -> Generator[ShowProgress]:
         written = len(text)
 
     try:
-        yield _redrawing(pace, draw)
+        yield _every(pace, lambda: draw(pace.bar()), _SECONDS)
     finally:
         if written:
             # Ctrl-C leaves ^C behind the text.
@@ -99,76 +162,54 @@ def _in_terminal(pace: Pace, stream: TextIO) -> Generator[ShowProgress]:
 
 
 @contextmanager
-def _in_notebook(pace: Pace, shell: Any) -> Generator[ShowProgress]:
-    """Replace one output, so that a saved notebook has the last state alone.
-
-    What is written to a stream would all be stored.
-    """
-    # A kernel has imported it, and others would wait 25 ms for it.
-    from uuid import uuid4
-
+def _in_notebook(pace: _Pace, shell: Any) -> Generator[ShowProgress]:
+    """Replace one output, so that a saved notebook has the last state alone."""
     transient, is_update = {"display_id": uuid4().hex}, False
 
-    def draw(text: str) -> None:
+    def draw() -> None:
         nonlocal is_update
         shell.display_pub.publish(
-            {"text/plain": text}, transient=transient, update=is_update
+            {"text/plain": pace.bar()}, transient=transient, update=is_update
         )
         is_update = True
 
     try:
-        yield _redrawing(pace, draw)
+        yield _every(pace, draw, _SECONDS)
     finally:
         if is_update:
-            draw(pace.bar())
-
-
-def _redrawing(pace: Pace, draw: Callable[[str], None]) -> ShowProgress:
-    """Draw a bar as often as one sees a difference."""
-    percent: int | None = -1
-    due = 0.0
-
-    def show(done: int, total: int | None) -> None:
-        nonlocal percent, due
-        pace.count(done, total)
-        if pace.percent != percent or pace.seconds >= due:
-            percent, due = pace.percent, pace.seconds + 0.5
-            draw(pace.bar())
-
-    return show
+            draw()
 
 
 @contextmanager
-def _in_log(pace: Pace, stream: TextIO, seconds: float) -> Generator[ShowProgress]:
-    """Write a line each time that *seconds* have passed, also while nothing is done:
-    a run that says nothing for an hour looks as if it hung.
-
-    Where there was a line, the last one says how it ended.
-    """
-    # A queue has no lock that an interrupt or a fork could leave taken.
-    ended: SimpleQueue[None] = SimpleQueue()
-    text = ""
+def _in_log(pace: _Pace, stream: TextIO, seconds: float) -> Generator[ShowProgress]:
+    """Write a line each time that *seconds* have passed, and one at the end."""
+    written = ""
 
     def write() -> None:
-        nonlocal text
-        while True:
-            try:
-                return ended.get(timeout=seconds)
-            except Empty:
-                text = pace.text()
-                _write(stream, f"sitestats: {text}\n")
+        nonlocal written
+        written = pace.text()
+        _write(stream, f"sitestats: {written}\n")
 
-    thread = threading.Thread(target=write, name="sitestats-progress", daemon=True)
     try:
-        thread.start()
-        yield pace.count
+        yield _every(pace, write, seconds, due=seconds)
     finally:
-        ended.put(None)
-        # It is not after a fork, nor when an interrupt came while it started.
-        if thread.is_alive():
-            thread.join()
-        if text and text != pace.text():
-            _write(stream, f"sitestats: {pace.text()}\n")
+        if written and written != pace.text():
+            write()
+
+
+def _every(
+    pace: _Pace, draw: Callable[[], None], seconds: float, due: float = 0.0
+) -> ShowProgress:
+    """Draw where *seconds* have passed since the last time."""
+
+    def show(done: int, total: int | None) -> None:
+        nonlocal due
+        pace.count(done, total)
+        if pace.seconds >= due:
+            due = pace.seconds + seconds
+            draw()
+
+    return show
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -1,26 +1,48 @@
-"""``Secret``: a credential that no repr and no pickle shows."""
+"""Credentials: ``Secret``, where one is from, and the headers that may hold some."""
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+import os
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, NoReturn
 
 from .errors import ConfigurationError, warn
 
 SHORTEST: Final = 4
 """A credential of fewer characters is in many words, so it is not redacted."""
+_LONGEST_FILE: Final = 65_536
+"""The most bytes of a key's file: a longer one might be a device without an end."""
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""A name of RFC 9110, section 5.1."""
+_OWN: Final = re.compile(
+    "api-key|user-id|host|accept|accept-encoding|connection|content-.*|expect"
+    "|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|range"
+    "|if-.*"
+)
+"""With these a request would end elsewhere, or a response would be coded otherwise or
+have another status and no body."""
+_SECRET: Final = re.compile("auth|cookie|token|key|secret|passw|session")
 
 
 class Secret:
     """A credential that is in no repr and no pickle."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_value", "source")
 
-    def __init__(self, value: str) -> None:
-        self._value = value
+    def __init__(self, value: Any, source: str = "") -> None:
+        self._value: Any = value
+        self.source = source
+        """The variable or the setting that it is from; empty for an argument."""
 
     def reveal(self) -> str:
         """The credential itself, for the header alone."""
-        return self._value
+        return str(self._value)
+
+    def fits(self, pattern: str) -> bool:
+        """Whether it is text that *pattern* matches."""
+        return isinstance(self._value, str) and bool(re.fullmatch(pattern, self._value))
 
     def __repr__(self) -> str:
         return "Secret('…')"
@@ -33,32 +55,102 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise ConfigurationError(
-            "a credential is never pickled: leave it out of the arguments, and it "
-            "comes from the environment (SITESTATS_API_KEY, SITESTATS_USER_ID) of each "
-            "process"
+            "a credential is never pickled: make the client in the worker"
         )
 
 
-def checked_secret(secret: Secret, source: str) -> Secret:
+def as_secret(value: Any) -> Any:
+    """*value*, wrapped where it is given, before anything can fail with it."""
+    is_none = value is None or isinstance(value, (Secret, Enum))
+    return value if is_none else Secret(value)
+
+
+def checked_secret(secret: object, source: str) -> Secret:
     """*secret*, if a header can carry it.
 
     Raises:
         ConfigurationError: It can't; the message does not show it.
     """
-    if not _fits_a_header(secret):
+    # In one expression, so that no frame that fails has it in a variable.
+    if not isinstance(secret, Secret) or not secret.fits("[!-~]+"):
         raise ConfigurationError(
-            source + " is not usable: a credential is a string of printable ASCII "
-            "characters without spaces or line breaks, and not empty; look for a "
-            "stray quote or line end where it was copied (it is not shown here)"
+            f"{source} is not usable: a credential is a string of printable ASCII "
+            "characters without spaces or line breaks, and not empty; look for a stray "
+            "quote or line end where it was copied (it is not shown here)"
         )
     if len(secret.reveal()) < SHORTEST:
         warn(
-            source + f" has fewer than {SHORTEST} characters, so it is not redacted in "
+            f"{source} has fewer than {SHORTEST} characters, so it is not redacted in "
             "errors and logs: look whether all of it was copied"
         )
     return secret
 
 
-def _fits_a_header(secret: Secret) -> bool:
-    # A generator over characters, so that no frame of ours holds the text.
-    return bool(secret.reveal()) and all("!" <= c <= "~" for c in secret.reveal())
+def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
+    """The credential in a file, as Docker and Kubernetes mount secrets.
+
+    Raises:
+        ConfigurationError: The file can't be read, or holds no credential.
+    """
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - Path changes "/dev/fd/…/"
+            return checked_secret(
+                Secret(
+                    file.read(_LONGEST_FILE).decode("utf-8-sig", "replace").rstrip(),
+                    source,
+                ),
+                source,
+            )
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no path"
+    # Its name is not shown: it may be the key itself, in the wrong place.
+    raise ConfigurationError(f"{source} names a file that can't be read: {why}")
+
+
+def wrapped_headers(given: object) -> object:
+    """*given* with its values wrapped, before anything can fail with them."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: as_secret(value) for name, value in given.items()}
+
+
+def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
+    """The headers to add to every request, of those that are wrapped.
+
+    Raises:
+        ConfigurationError: *given* is no mapping of texts, or names a header that is
+            the client's own.
+    """
+    if not isinstance(given, Mapping):
+        if given is None:
+            return ()
+        kind = type(given).__name__
+        raise ConfigurationError(
+            f"headers is a mapping such as {{'X-Team': 'web'}}; got {kind}"
+        )
+    for name, value in given.items():
+        if not isinstance(name, str) or not _HEADER.fullmatch(name):
+            raise ConfigurationError(f"headers: {name!r} is not a name of a header")
+        if _OWN.fullmatch(name.lower()):
+            raise ConfigurationError(
+                f"headers: {name} can't be replaced: the client sets it by itself, or "
+                "by an argument"
+            )
+        if not isinstance(value, Secret) or not value.fits(r"[!-~]([ -~\t]*[!-~])?|"):
+            raise ConfigurationError(
+                f"headers: the value of {name} is not usable: it is a text of "
+                "printable ASCII characters, without a space at either end (it is not "
+                "shown here)"
+            )
+    if len({name.lower() for name in given}) < len(given):
+        raise ConfigurationError("headers: a name is given twice")
+    return tuple(given.items())
+
+
+def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:
+    """The values of *headers* that are credentials, going by their names.
+
+    A service may repeat one without what stands before it, such as ``Bearer``.
+    """
+    values = [value for name, value in headers if _SECRET.search(name.lower())]
+    return [*values, *(Secret(value.reveal().rpartition(" ")[2]) for value in values)]

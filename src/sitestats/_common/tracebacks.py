@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
-
-T = TypeVar("T")
-P = ParamSpec("P")
 
 
 def clear_frames(error: BaseException) -> None:
@@ -32,23 +27,3 @@ def clear_frames(error: BaseException) -> None:
         ours |= {frame for frame, _ in traceback.walk_tb(begin)}
         traceback.clear_frames(begin)
         link = link.__cause__ or link.__context__
-
-
-def forgetful(function: Callable[P, T]) -> Callable[P, T]:
-    """Make *function* leave no variables in a traceback.
-
-    Its arguments may be credentials, also those that are meant to be none: a key may be
-    given in a wrong place.
-    """
-
-    @wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> T:
-        try:
-            return function(*args, **options)
-        except BaseException as error:
-            clear_frames(error)
-            raise
-        finally:
-            del args, options
-
-    return call

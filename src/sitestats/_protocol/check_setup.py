@@ -111,9 +111,7 @@ def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
     proxy: str = "none"
     if settings.proxy is not None:
         parts = urlsplit(settings.proxy)
-        source = "proxy"
-        if "proxy" in settings.from_environment:
-            source = f"{settings.base.scheme.upper()}_PROXY or ALL_PROXY"
+        source = sources.get("proxy", "a client")
         # Without its user and password.
         name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         proxy = f"{name}, from {source}"

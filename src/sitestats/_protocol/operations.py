@@ -213,7 +213,7 @@ def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
 
 def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
-        is_own = "read_only" not in settings.from_environment
+        is_own = "read_only" not in settings.sources
         advice = ": make one without read_only=True to write" if is_own else ""
         raise ReadOnlyError(
             f"{settings.why_read_only}, so {request} was not sent{advice}"
@@ -224,7 +224,7 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
 
 
 _CREDENTIALS: Final = {
-    "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file' or 'key_command'"),
+    "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file'"),
     "user_id": ("a user ID", USER_ID_VARIABLE, "no 'user_id'"),
 }
 """Each credential: what it is, its variable, and what a profile without it lacks."""
@@ -240,9 +240,6 @@ def _missing_credentials(settings: Settings) -> str:
         why = f"the profile {shown(settings.profile)} has {lacking}"
         return f"the Admin API needs {needed} (section 5): {why}"
     text = f"the Admin API needs {needed} (section 5): set {variables}"
-    if settings.sources.get("base_url") == "base_url":
-        text += (
-            ", or give them to the client; Client.from_env(base_url) sends those of "
-        )
-        text += "the environment to another address"
+    if settings.withheld:
+        text += " by Client.from_env(base_url), which sends them to this address too"
     return text

@@ -65,9 +65,10 @@ class Failures:
         if settings.proxy is not None:
             parts = urlsplit(settings.proxy)
             name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-            variables = f" ({settings.base.scheme.upper()}_PROXY or ALL_PROXY)"
-            source = variables if "proxy" in settings.from_environment else ""
-            self._proxy = f" by the proxy {name}{source}"
+            source = settings.sources.get("proxy", "proxy")
+            self._proxy = f" by the proxy {name}"
+            if source != "proxy":
+                self._proxy += f" ({source})"
         scheme, host, port = settings.base.origin
         self._origin = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 

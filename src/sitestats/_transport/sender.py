@@ -15,8 +15,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.secret import secrets_in
 from sitestats._common.tracebacks import clear_frames
 
 from .failures import Failures

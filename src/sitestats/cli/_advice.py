@@ -24,7 +24,6 @@ OPTIONS: Final = {
     "hostname": "HOST",
     "api_key": "SITESTATS_API_KEY",
     "user_id": "SITESTATS_USER_ID",
-    "max_response_bytes": "the limit",
     "columns": "--column",
     "first_day": "--since",
 } | {

@@ -146,7 +146,7 @@ def _client(options: Mapping[str, Any], **more: Any) -> Client:
     given = {n: value for n, value in options.items() if value is not None} | more
     given.pop("profile", None)
     if (path := given.pop("key_file", None)) is not None and "api_key" not in given:
-        from sitestats._common.key_file import read_key_file
+        from sitestats._common.secret import read_key_file
 
         given["api_key"] = read_key_file(path, "key_file")
     if profile is not None:
