@@ -401,7 +401,7 @@ for name, title in {
     "campaign": "A campaign, day by day",
     "funnel": "A funnel of events",
     "launch": "What is unusual after a launch",
-    "file": "A file for a colleague",
+    "file": "Excel",
 }.items():
     ALL[f"recipe-{name}"] = partial(recipe, title, two_years)
 ALL["recipe-new"] = partial(recipe, "The first days of a new website", new_website)

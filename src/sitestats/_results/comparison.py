@@ -345,6 +345,11 @@ class Comparison(HasFrames[TableName], Displayed):
     """The period that it is compared with."""
 
     @property
+    def query(self) -> StatsQuery:
+        """The query of the period that was requested."""
+        return self.now.query
+
+    @property
     def partial(self) -> bool:
         """Whether one of the periods was not over when the service responded: its
         numbers will still grow, and with them the changes.
@@ -513,10 +518,10 @@ class Comparison(HasFrames[TableName], Displayed):
         return ((name, self) for name in self.lists)
 
     def _queries(self) -> list[StatsQuery]:
-        return [self.now.query, self.before.query]
+        return [self.query, self.before.query]
 
     def __repr__(self) -> str:
-        parts = [repr(label_of(self.now.query))]
+        parts = [repr(label_of(self.query))]
         parts += [f"{name}={change}" for name, change in self.totals.items()]
         parts += ["partial=True"] if self.partial else []
         return f"Comparison({', '.join(parts)})"
@@ -712,10 +717,6 @@ class Comparisons(Many[Comparison, TableName]):
     def _part(self, part: slice) -> Self:
         whole = [pair for pair in self._pairs if pair.comparison is not None]
         return type(self)(whole[part])
-
-    @staticmethod
-    def _query(item: Comparison) -> StatsQuery:
-        return item.now.query
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         return _rows_of(self._pairs, field, self.totals)

@@ -9,6 +9,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from operator import attrgetter
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -198,11 +199,6 @@ class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
     def _part(self, part: slice) -> Self:
         """The results of a slice."""
 
-    @staticmethod
-    @abstractmethod
-    def _query(item: ItemT) -> StatsQuery:
-        """The query of a result."""
-
     @abstractmethod
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         """The rows of each query; of no query an empty table with the columns."""
@@ -229,7 +225,7 @@ class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
         if isinstance(index, slice):
             return self._part(index)
         if isinstance(index, str):
-            return of_hostname(self, index, lambda item: self._query(item).hostname)
+            return of_hostname(self, index, attrgetter("query.hostname"))
         return self._items[index]
 
     def __repr__(self) -> str:
@@ -280,32 +276,7 @@ deadline: outcomes, or what is awaited for them."""
 
 
 class CollectedOutcomes(Many[Outcome, TableName]):
-    """The outcomes of all queries, in the order of the queries.
-
-    A frame is tidy. First are the website's ``hostname``, the ``page`` and the
-    ``filters`` where some query has them, the response's ``timezone``, and the
-    ``first_day`` and ``last_day`` of its period there; then the columns that an entry
-    of the list has by itself; then whether that website's list was ``truncated`` by the
-    limit (a histogram never is), and the index of the ``query`` among those given.
-    Rows are in the order of the queries.
-
-    Without a list's name there is a row for each query: the same first columns, the
-    totals that were requested, ``partial``, ``error`` and ``query``. A query that
-    failed has its error there, and the days that it requested as dates. In a frame of a
-    list such a query can have no rows, so there is a ``SiteStatsWarning``, and
-    ``failed`` has the outcome.
-
-    >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
-    >>> query = query.limit(2)
-    >>> queries = [query, query.website("blog.semicomplete.com")]
-    >>> outcomes = client.stats.get_many(queries).collect()
-    >>> outcomes.to_pandas("countries")[["hostname", "value", "pageviews"]]
-                    hostname value  pageviews
-    0       semicomplete.com    US        535
-    1       semicomplete.com    DE        108
-    2  blog.semicomplete.com    US        222
-    3  blog.semicomplete.com    DE         29
-    """
+    """The outcomes of all queries, in the order of the queries."""
 
     def __init__(
         self,
@@ -437,10 +408,6 @@ class CollectedOutcomes(Many[Outcome, TableName]):
     def _part(self, part: slice) -> Self:
         return type(self)(self._items[part], self._collect, has_store=self._has_store)
 
-    @staticmethod
-    def _query(item: Outcome) -> StatsQuery:
-        return item.query
-
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
         # Without the client, which may hold a credential.
         return type(self), (self._items,)
@@ -470,7 +437,30 @@ class Outcomes(CollectedOutcomes):
     It shows itself as a table, and makes frames and comparisons as often as you like.
     A pickle of it has no client.
 
+    A frame is tidy. First are the website's ``hostname``, the ``page`` and the
+    ``filters`` where some query has them, the response's ``timezone``, and the
+    ``first_day`` and ``last_day`` of its period there; then the columns that an entry
+    of the list has by itself; then whether that website's list was ``truncated`` by the
+    limit (a histogram never is), and the index of the ``query`` among those given.
+    Rows are in the order of the queries.
+
+    Without a list's name there is a row for each query: the same first columns, the
+    totals that were requested, ``partial``, ``error`` and ``query``. A query that
+    failed has its error there, and the days that it requested as dates. In a frame of a
+    list such a query can have no rows, so there is a ``SiteStatsWarning``, and
+    ``failed`` has the outcome.
+
     Example:
+        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
+        >>> query = query.limit(2)
+        >>> queries = [query, query.website("blog.semicomplete.com")]
+        >>> outcomes = client.stats.get_many(queries).collect()
+        >>> outcomes.to_pandas("countries")[["hostname", "value", "pageviews"]]
+                        hostname value  pageviews
+        0       semicomplete.com    US        535
+        1       semicomplete.com    DE        108
+        2  blog.semicomplete.com    US        222
+        3  blog.semicomplete.com    DE         29
         >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
         >>> queries = [query, query.website("nobody.example")]
         >>> outcomes = client.stats.get_many(queries).collect()
