@@ -1,34 +1,58 @@
-"""Both clients against the emulator, with and without a socket."""
+"""Both clients: what is sent again, what is refused, what they tell of a response."""
 
 from __future__ import annotations
 
 import pickle
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import anyio
-import httpx
 import pytest
 
-from client_calls import HOST, TOTALS, ClientVariant
+from both_clients import QUERY, VARIANTS, WITH_TRIO, good, opened
 from sitestats import (
-    AsyncClient,
-    AuthenticationError,
-    Client,
-    PermissionDeniedError,
+    ConfigurationError,
     QueryError,
+    RateLimitedError,
+    ReadOnlyError,
     ResponseError,
     ServerError,
-    ServiceError,
     StatsQuery,
 )
+from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.slow
+TOTALS = StatsQuery("semicomplete.com").fields("pageviews", "visitors").last(days=30)
+BOTH = pytest.mark.parametrize("variant", VARIANTS)
 
 
-def test_statistics(run: ClientVariant) -> None:
+@pytest.fixture
+def emulator() -> Emulator:
+    """Real traffic, for one test alone."""
+    return Emulator.demo()
+
+
+@pytest.fixture(params=["in memory", "on a socket"])
+def service(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[Any]:
+    """The emulator, or its address."""
+    if request.param == "in memory":
+        yield emulator
+        return
+    with emulator.serve() as address:
+        yield address
+
+
+def credentials(emulator: Emulator) -> dict[str, Any]:
+    """Those that the emulator knows."""
+    return {"api_key": emulator.api_key, "user_id": emulator.user_id}
+
+
+@pytest.mark.parametrize("variant", WITH_TRIO)
+def test_statistics(variant: str, service: Any, emulator: Emulator) -> None:
     """The statistics of the demo have the expected values and types."""
     query = TOTALS.fields("pageviews", "visitors", "pages", "histogram").limit(3)
-    stats = run(lambda client: client.stats.get(query))
+    with opened(variant, service, **credentials(emulator)) as client:
+        stats = client.stats.get(query)
     assert stats.pageviews == 1586
     assert [(page.value, page.pageviews) for page in stats.pages] == [
         ("/projects/xdotool/", 203),
@@ -38,128 +62,147 @@ def test_statistics(run: ClientVariant) -> None:
     assert sum(day.pageviews for day in stats.histogram) == 1586
 
 
-def test_statistics_of_one_page(run: ClientVariant) -> None:
-    """A path in the address restricts the statistics to that page."""
-    query = TOTALS.path("/projects/xdotool/")
-    assert run(lambda client: client.stats.get(query)).pageviews == 203
+@BOTH
+def test_the_longest_query_gets_a_response(
+    variant: str, service: Any, emulator: Emulator
+) -> None:
+    """An address of nearly the limit goes through; a longer one is not sent."""
+    names = [f"event-{number:05}" for number in range(6000)]
+    with opened(variant, service, **credentials(emulator)) as client:
+        query = TOTALS.events(*names[:5300])
+        assert len(client.stats.get(query).events) == 5300
+        with pytest.raises(QueryError, match=r"64,000"):
+            client.stats.get(TOTALS.events(*names))
+    assert len(emulator.requests) == 1
 
 
-def test_event_counts(run: ClientVariant) -> None:
-    """Events are counted by name."""
-    query = StatsQuery(HOST).events("download", "feed_read").last(days=30)
-    stats = run(lambda client: client.stats.get(query))
-    assert {event.name for event in stats.events} == {"download", "feed_read"}
-    assert all(event.total > 0 for event in stats.events)
+@BOTH
+def test_temporary_failures_are_retried(variant: str, emulator: Emulator) -> None:
+    """A GET that fails twice is retried, and the third attempt succeeds."""
+    emulator.fail_next(2, status=503)
+    with opened(variant, emulator) as client:
+        assert client.stats.get(TOTALS).pageviews == 1586
+    assert len(emulator.requests) == 3
 
 
-def test_listing_and_adding(run: ClientVariant) -> None:
-    """A website that was added is in the list."""
-    added = run(
-        lambda client: client.websites.add(
-            "Bücher.example", timezone="Europe/Berlin", public=True, label=""
-        )
-    )
-    assert (added.hostname, added.timezone) == (
-        "xn--bcher-kva.example",
-        "Europe/Berlin",
-    )
-    assert added.public
-    listed = run(lambda client: client.websites.list())
-    assert added.hostname in {website.hostname for website in listed}
+@BOTH
+def test_a_write_is_not_repeated(variant: str, emulator: Emulator) -> None:
+    """A website is sent once, whatever the response is."""
+    emulator.fail_next(status=503)
+    with opened(variant, emulator) as client, pytest.raises(ServerError):
+        client.websites.add("example.com")
+    assert len(emulator.requests) == 1
 
 
-def test_statistics_need_a_key_where_section_5_says_so(run: ClientVariant) -> None:
-    """A public website needs none, but for its pages where they are hidden; a private
-    one needs one with access.
+@BOTH
+def test_a_view_has_limits_of_its_own(variant: str, emulator: Emulator) -> None:
+    """with_options changes the limits of the view alone."""
+    with opened(variant, emulator) as client:
+        view = client.with_options(retries=0)
+        emulator.fail_next(2, status=503)
+        with pytest.raises(ServerError):
+            view.stats.get(TOTALS)
+        assert client.stats.get(TOTALS).pageviews == 1586
+
+
+@BOTH
+def test_a_pause_is_the_clients(variant: str, emulator: Emulator) -> None:
+    """While a Retry-After runs, no call of a client or of a view of it sends anything:
+    each fails at once with the seconds that are left.
     """
-    own, other = run.emulator.api_key, run.emulator.add_key()
+    emulator.fail_next(status=429, retry_after=3_000)
+    with opened(variant, emulator) as client, ThreadPoolExecutor(4) as pool:
+        with pytest.raises(RateLimitedError):
+            client.stats.get(TOTALS)
+        view = client.with_options(total_timeout=9.0)
+        calls = [pool.submit(one.stats.get, TOTALS) for one in [client, view] * 2]
+        for call in calls:
+            error = call.exception()
+            assert isinstance(error, RateLimitedError)
+            assert 2_000 < (error.retry_after or 0) <= 3_000
+    assert len(emulator.requests) == 1
 
-    def outcome(query: StatsQuery, key: str | None) -> type[Exception] | None:
-        try:
-            run(lambda client: client.stats.get(query), api_key=key)
-        except ServiceError as error:
-            return type(error)
-        return None
 
-    refused = [None, PermissionDeniedError, AuthenticationError]
-    for settings, query, expected in (
-        ({"public": True}, TOTALS.fields("pages"), [None] * 3),
-        ({"public": True, "hide_pages": True}, TOTALS, [None] * 3),
-        ({"public": True, "hide_pages": True}, TOTALS.fields("pages"), refused),
-        ({"public": True, "hide_pages": True}, TOTALS.where(page="/"), refused),
-        ({"public": True, "hide_pages": True}, TOTALS.path("/a"), refused),
-        ({"public": True, "hide_pages": True}, TOTALS.version(2), refused),
-        ({"public": False, "hide_pages": False}, TOTALS, refused),
+@BOTH
+def test_a_call_waits_for_the_pause_of_another(
+    variant: str, emulator: Emulator
+) -> None:
+    """A call whose time is enough waits until the pause is over, and succeeds."""
+    emulator.fail_next(status=429, retry_after=0.3)
+    with opened(variant, emulator, retries=0) as client:
+        with pytest.raises(RateLimitedError):
+            client.stats.get(TOTALS)
+        began = time.monotonic()
+        client.stats.get(TOTALS)
+    assert time.monotonic() - began > 0.1
+    assert len(emulator.requests) == 2
+
+
+@BOTH
+def test_a_read_only_client_writes_nothing(variant: str, emulator: Emulator) -> None:
+    """A read-only client refuses each write, and nothing is sent."""
+    with opened(variant, emulator, read_only=True) as client:
+        with pytest.raises(ReadOnlyError):
+            client.websites.add("example.com")
+        with pytest.raises(ReadOnlyError):
+            client.request("POST", "/api/custom")
+        assert len(client.websites.list()) == 3
+    assert len(emulator.requests) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("missing", ["api_key", "user_id"])
+def test_a_missing_credential_is_named(
+    variant: str, missing: str, emulator: Emulator
+) -> None:
+    """A call of the Admin API without it is refused before it is sent."""
+    with opened(variant, emulator, **{missing: None}) as client:
+        for call in (client.websites.list, lambda: client.websites.add("a.example")):
+            with pytest.raises(ConfigurationError, match=missing.upper()):
+                call()
+    assert emulator.requests == ()
+
+
+@BOTH
+def test_an_invalid_query_is_not_sent(variant: str, emulator: Emulator) -> None:
+    """Its error has every broken rule."""
+    query = TOTALS.fields("pages").where(page="*dynamic-dns-with*").all_events()
+    with (
+        opened(variant, emulator, api_key=None) as client,
+        pytest.raises(QueryError) as caught,
     ):
-        run.emulator.change_website(HOST, **settings)
-        assert [outcome(query, key) for key in (own, other, None)] == expected, query
+        client.stats.get(query)
+    assert len(caught.value.problems) >= 3
+    assert emulator.requests == ()
 
 
-def test_an_unknown_key_is_an_authentication_error(run: ClientVariant) -> None:
-    """A key that the service does not know raises an error that names the cause."""
-    with pytest.raises(AuthenticationError):
-        run(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
-
-
-def test_the_longest_query_gets_a_response(run: ClientVariant) -> None:
-    """An address of nearly the limit goes through, over a socket and a transport."""
-    names = [f"event-{number:05}" for number in range(5300)]
-    query = TOTALS.events(*names)
-    assert 63_000 < len(query.url("https://a.example")) < 64_000
-    assert len(run(lambda client: client.stats.get(query)).events) == len(names)
-
-
-def test_a_query_that_is_too_long_is_not_sent(run: ClientVariant) -> None:
-    """It is an error of the query, which is not retried as one of the connection."""
-    query = TOTALS.events(*(f"event-{number:05}" for number in range(6000)))
-    before = len(run.emulator.requests)
-    with pytest.raises(QueryError, match=r"72,\d\d\d characters.*64,000.*events"):
-        run(lambda client: client.stats.get(query))
-    assert len(run.emulator.requests) == before
-
-
-@pytest.mark.parametrize("cls", [Client, AsyncClient])
-def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
-    """Any other address that a user's transport can't hold is named as what it is."""
-    calls: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        calls.append(request)
-        return httpx.Response(200, json={})
-
-    sends: Any = httpx.Client if cls is Client else httpx.AsyncClient
-    client = cls(
-        "https://analytics.example",
-        api_key="sa_api_key_0123456789abcdefghijklmn",
-        user_id="sa_user_id_00000000-0000-4000-8000-000000000000",
-        http_client=sends(transport=httpx.MockTransport(respond)),
-    )
-    refused = pytest.raises(QueryError, match=r"70,\d\d\d characters.*URL too long")
-
-    def call() -> Any:
-        return client.request("GET", "/custom", params={"a": "x" * 70_000})
-
-    with refused:
-        _ = call() if cls is Client else anyio.run(call)
-    assert not calls
-
-
-def test_headers_trace_a_response(run: ClientVariant) -> None:
+@BOTH
+def test_headers_trace_a_response(variant: str, emulator: Emulator) -> None:
     """An error and a result have the headers of their response, in any case, without
     the key that one repeats, and without cookies.
     """
-    key = run.emulator.api_key
+    key = emulator.api_key
     headers = {"Via": "1.1 gateway", "X-Echo": f"key={key}", "Set-Cookie": "session=1"}
-    run.emulator.fail_next(status=502, headers=headers)
-    with pytest.raises(ServerError) as caught:
-        run(lambda client: client.stats.get(TOTALS), retries=0)
+    emulator.fail_next(status=502, headers=headers)
+    emulator.fail_next(garbage=True, headers={"Via": "1.1 gateway"})
+    with opened(variant, emulator, retries=0) as client:
+        with pytest.raises(ServerError) as caught:
+            client.stats.get(TOTALS)
+        with pytest.raises(ResponseError) as odd:
+            client.stats.get(TOTALS)
+        stats = client.stats.get(TOTALS)
     found = caught.value.headers
     assert (found["via"], found["X-Echo"]) == ("1.1 gateway", "key=…")
     assert "Set-Cookie" not in found
-    run.emulator.fail_next(garbage=True, headers={"Via": "1.1 gateway"})
-    with pytest.raises(ResponseError) as odd:
-        run(lambda client: client.stats.get(TOTALS))
     assert odd.value.headers["VIA"] == "1.1 gateway"
-    stats = run(lambda client: client.stats.get(TOTALS))
     assert stats.headers["Content-Type"].startswith("application/json")
     assert pickle.loads(pickle.dumps(stats)).headers == stats.headers
+
+
+def test_a_result_survives_pickling() -> None:
+    """It is equal, with its query and its bytes."""
+    with opened("blocking", good) as client:
+        stats = client.stats.get(QUERY)
+    copy = pickle.loads(pickle.dumps(stats))
+    assert copy == stats
+    assert (copy.query, copy.body) == (QUERY, stats.body)
