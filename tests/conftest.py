@@ -10,8 +10,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from same_text import SameText
-
 # Plain runs find the same on every machine: whoever tries the project should not
 # be the one who meets a rare failure. The other two look in new places.
 settings.register_profile(
@@ -94,9 +92,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for seconds in dict(report.user_properties).values():
             line = f"{seconds:.1f} s of a processor, and not long: {report.nodeid}"
             terminalreporter.write_line(line)
-
-
-@pytest.fixture
-def same_text() -> SameText:
-    """Take a text, and compare nothing: what still uses it gets ``match=`` instead."""
-    return lambda _text: None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broken_servers import closed_port
+from loopback import closed_address
 
 if TYPE_CHECKING:
     from commands import Run
@@ -56,7 +56,7 @@ def test_a_wrong_key_is_code_3(
 
 def test_nobody_at_the_address_is_code_4(emulator: Emulator, run: Run) -> None:
     """It says that --base-url named the address."""
-    address = f"http://127.0.0.1:{closed_port()}"
+    address = closed_address()
     done = run("check", "--base-url", address)
     assert done.code == 4
     assert f"{address}, from --base-url" in done.out

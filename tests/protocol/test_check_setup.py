@@ -14,8 +14,7 @@ import certifi
 import httpx
 import pytest
 
-from broken_servers import closed_port
-from loopback import Connection, serve
+from loopback import Connection, closed_address, serve
 from sitestats import AuthenticationError, Client, SetupReport, StatsQuery
 from sitestats.emulator import Emulator
 
@@ -147,7 +146,7 @@ def test_the_step_that_failed_is_named(fault: str) -> None:
         serve(says_nothing) as server,
         socket.create_server(("127.0.0.1", 0)) as silent,
     ):
-        closed = f"http://127.0.0.1:{closed_port()}"
+        closed = closed_address()
         quiet = f"//127.0.0.1:{silent.getsockname()[1]}"
         address, proxy = {
             "name": ("http://nobody.invalid", None),
@@ -173,7 +172,7 @@ def test_certificates_and_proxies_name_their_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What trusts everybody is wrong, even where all else works."""
-    address = f"http://127.0.0.1:{closed_port()}"
+    address = closed_address()
     found = certifi.where()
     monkeypatch.setenv("SSL_CERT_FILE", found)
     monkeypatch.setenv("HTTP_PROXY", f"{address}/")
