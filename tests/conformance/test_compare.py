@@ -10,10 +10,17 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from changed_services import CHANGES, Changed, ChangedTransport
+from changed_services import (
+    CHANGES,
+    Changed,
+    ChangedTransport,
+    RememberingTransport,
+)
 from sitestats import Client, NotFoundError
+from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats.conformance import ServiceComparison, compare_service
 from sitestats.conformance._cases import read_table
+from sitestats.conformance._compare import _Mirror
 from sitestats.emulator import Emulator
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -37,10 +44,13 @@ def service() -> Emulator:
 
 
 def compared(
-    emulator: Emulator, host: str = HOST, change: str = "nothing at-all"
+    emulator: Emulator,
+    host: str = HOST,
+    change: str = "nothing at-all",
+    inner: httpx.BaseTransport | None = None,
 ) -> ServiceComparison:
     """Compare a service that may be changed."""
-    transport = ChangedTransport(emulator.transport(), change)
+    transport = ChangedTransport(inner or emulator.transport(), change)
     with (
         httpx.Client(transport=transport) as http,
         Client(
@@ -141,19 +151,43 @@ def test_there_are_93_changes_of_which_five_are_not_found() -> None:
         assert words in text
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
-def test_a_change_is_found_by_its_case(service: Emulator, change: Changed) -> None:
-    """Each difference is named, and what an option makes the emulator follow."""
-    options = {change.option: True} if change.option else {}
-    emulator = made_up(**options) if options else service
-    emulator.change_website(HOST, locked=change.case == "locked")
-    comparison = compared(emulator, change=change.change)
-    emulator.change_website(HOST, locked=False)
+def check(comparison: ServiceComparison, change: Changed) -> None:
+    """The case of *change* has found it, and what an option makes follow is named."""
     found = {case.name: case for case in comparison.different}
-    assert not change.case or found[change.case].differences
-    assert change.case or not found
-    assert comparison.options == options
+    assert not change.case or found[change.case].differences, change
+    assert change.case or not found, change
+    assert comparison.options == ({change.option: True} if change.option else {})
+
+
+@pytest.mark.long
+def test_each_change_is_found_by_its_case(
+    service: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a service does otherwise is named by the case that asks for it."""
+    inner = RememberingTransport(service.transport())
+    mirrored: dict[HttpRequest, HttpResponse] = {}
+    respond = _Mirror.respond
+
+    def remembered(mirror: _Mirror, request: HttpRequest, at: Any) -> HttpResponse:
+        # All of them are compared with the same emulator, too.
+        if request not in mirrored:
+            mirrored[request] = respond(mirror, request, at)
+        return mirrored[request]
+
+    monkeypatch.setattr(_Mirror, "respond", remembered)
+    for change in CHANGES:
+        if not change.option and change.case != "locked":
+            check(compared(service, change=change.change, inner=inner), change)
+
+
+@pytest.mark.parametrize(
+    "change", [one for one in CHANGES if one.option or one.case == "locked"]
+)
+def test_an_option_or_a_lock_is_found(change: Changed) -> None:
+    """Of services that are another one from the beginning."""
+    emulator = made_up(**({change.option: True} if change.option else {}))
+    emulator.change_website(HOST, locked=change.case == "locked")
+    check(compared(emulator, change=change.change), change)
 
 
 def test_a_difference_says_what_it_touches(service: Emulator) -> None:

@@ -46,7 +46,7 @@ def test_names_and_types_by_place() -> None:
         "countries": [{"value": "NL"}, {"value": "nl"}],
     }
     assert form(data) == REST | {
-        "$.ok": "true",
+        "$.ok": "bool",
         "$.__…": "some",
         "$.pageviews": "int",
         "$.pages": "list",
@@ -82,7 +82,7 @@ def test_a_call_is_read_and_shown() -> None:
     """Its name and what is around it are documented nowhere."""
     response = HttpResponse(200, {"content-type": "a/b; c"}, b'/**/show({"ok":true});')
     found = shape(response, Case("x", "1", "", ""))
-    call = {"content-type": "a/b", "call": "/**/show(…);", "$.ok": "true"}
+    call = {"content-type": "a/b", "call": "/**/show(…);", "$.ok": "bool"}
     assert found == REST | call
 
 

@@ -281,7 +281,7 @@ def test_a_long_address(emulator: Emulator) -> None:
 def test_unknown_addresses(emulator: Emulator, target: str) -> None:
     """An unknown address is 404, with the requested path."""
     # Past httpx, which would mend some of them.
-    response = emulator._core.handle(RecordedRequest.of("GET", target)).response
+    response, _ = emulator._core.handle(RecordedRequest.of("GET", target))
     assert response.status == 404
     assert json.loads(response.body) == {"ok": False, "status": 404, "message": target}
 

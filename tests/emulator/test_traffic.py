@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._traffic import CAMPAIGN, LAUNCH, Site, read_table
+from sitestats.emulator._traffic import CAMPAIGN, LAUNCH, make_sites, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +79,9 @@ def test_there_are_seasons_and_weekends(client: Client) -> None:
 
 def test_hours_are_those_of_the_website(client: Client) -> None:
     """Documentation is read in office hours, in Tokyo too."""
-    assert Site(2).timezone == "Asia/Tokyo"
-    query = StatsQuery(Site(2).hostname).fields("histogram").interval("hour")
+    *_, docs = make_sites(3)
+    assert docs.timezone == "Asia/Tokyo"
+    query = StatsQuery(docs.hostname).fields("histogram").interval("hour")
     hours = [0] * 24
     for entry in client.stats.get(query.during("2026-W40")).histogram:
         assert entry.hour is not None
@@ -108,12 +109,12 @@ def test_the_campaign_has_its_days(client: Client) -> None:
 
 def test_events_are_a_funnel(client: Client) -> None:
     """Each of the three steps loses some, on every website and within the campaign."""
-    for number, kind in enumerate(read_table()["kinds"]):
-        query = StatsQuery(Site(number).hostname).events(*kind.events).last(days=60)
+    for site in make_sites(5):
+        query = StatsQuery(site.hostname).events(*site.kind.events).last(days=60)
         first, second, third = (one.total for one in client.stats.get(query).events)
         assert first > 1.5 * second > 2 * third > 0
         every = client.stats.get(query.all_events()).events
-        assert [one.name for one in every] == kind.events
+        assert [one.name for one in every] == site.kind.events
     sale = YEAR.where(utm_campaign="sale").events("cart", "checkout", "purchase")
     totals = [one.total for one in client.stats.get(sale).events]
     assert sorted(totals, reverse=True) == totals

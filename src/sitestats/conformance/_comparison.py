@@ -87,23 +87,13 @@ class ServiceComparison:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The report, ready for JSON: it has no credential and no host name."""
-        return {
-            "requests": self.requests,
-            "ended": self.ended,
-            "options": dict(self.options),
-            "cases": [attrs.asdict(case) for case in self.cases],
-            "not_tried": [dict(one) for one in self.not_tried],
-        }
+        return attrs.asdict(self)
 
     def __str__(self) -> str:
-        found: dict[str, list[str]] = {name: [] for name in _MARKS}
-        shown: set[tuple[CaseDifference, ...]] = set()
-        for case in self.cases:
-            text = str(case)
-            if case.differences in shown:
-                text = f"{text.splitlines()[0]}\n    as above"
-            shown |= {case.differences} - {()}
-            found[case.result].append(text)
+        found = {
+            name: [str(case) for case in self.cases if case.result == name]
+            for name in _MARKS
+        }
         tried = [f"- not tried: {one['what']}: {one['why']}" for one in self.not_tried]
         # What differs stands last, where a terminal shows it.
         lines = [*found["same"], *found["not decided"], *tried, *found["different"]]

@@ -26,7 +26,6 @@ _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
 _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
 """Versions, dates and times, which are no number of visitors."""
-_LITERAL: Final = {"ok", "success", "code"}
 _TIMES: Final = ("date", "hour", "week", "year")
 """What the entries of a histogram have of the period, and not of visitors."""
 _FORMS: Final = {
@@ -114,8 +113,6 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
 def _text(where: str, name: str, value: object, case: Case) -> str:
     if name in case.values:
         return "more than 0" if name == "pageviews" and value else _shown(value)
-    if name in _LITERAL:
-        return anonymised(json.dumps(value))
     called, form = _FORMS.get(where, _FORMS.get(name, ("", "(?!)")))
     kind = "null" if value is None else type(value).__name__
     return called if re.fullmatch(form, f"{kind} {value}", re.DOTALL) else kind

@@ -175,7 +175,7 @@ class Emulator:
         if websites < 1 or days < 1:
             raise ValueError("websites and days must be 1 or more")
         emulator = cls(**options)
-        sites = [_traffic.Site(number) for number in range(websites)]
+        sites = [*_traffic.make_sites(websites)]
         for site in sites:
             emulator.add_website(
                 site.hostname,
@@ -237,18 +237,8 @@ class Emulator:
         name = valid_host_name(hostname)
         if name in self._core.service.websites:
             raise ValueError(f"{name} exists: change it with change_website()")
-        self._put(
-            Website(
-                name,
-                timezone=timezone,
-                public=public,
-                label=label,
-                hide_pages=hide_pages,
-                locked=locked,
-                own_hostname=own_hostname,
-                has_ssl=has_ssl,
-            )
-        )
+        settings = timezone, public, label, hide_pages, locked, own_hostname, has_ssl
+        self._put(Website(name, *settings))
 
     def change_website(self, hostname: str, **changes: Any) -> None:
         """Change what ``add_website`` set: lock it, make it public, and so on.

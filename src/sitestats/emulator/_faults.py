@@ -95,17 +95,6 @@ class Fault:
         return HttpResponse(status, headers, b"" if status in {204, 304} else body)
 
 
-@attrs.frozen
-class Reply:
-    """A response, and how its delivery fails."""
-
-    response: HttpResponse
-    fault: Fault
-
-
-NO_FAULT: Final = Fault()
-
-
 @attrs.define
 class _Waiting:
     """A fault, and how many responses it still fails; None for all."""
@@ -134,8 +123,8 @@ class FailingService:
             raise ValueError(f"times must be 1 or more, or None for all, not {times}")
         self.waiting.append(_Waiting(fault, times))
 
-    def handle(self, request: RecordedRequest) -> Reply:
-        """Respond to one request. Safe to call from many threads."""
+    def handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
+        """Respond to one request, and say how the delivery of the response fails."""
         self.requests.append(request)
         fault = self._take(request)
         normal = self.service.respond
@@ -143,7 +132,7 @@ class FailingService:
         # By the emulator's clock: clients derive from it which hours are over.
         date = formatdate(self.service.now().timestamp(), usegmt=True)
         headers = {"date": date, **response.headers}
-        return Reply(attrs.evolve(response, headers=headers), fault or NO_FAULT)
+        return attrs.evolve(response, headers=headers), fault or Fault()
 
     def _take(self, request: RecordedRequest) -> Fault | None:
         """The first fault that matches *request*, which uses it once."""

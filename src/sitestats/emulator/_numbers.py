@@ -7,7 +7,7 @@ column names.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -33,11 +33,6 @@ _MOST_EVENTS: Final = 1000
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
 """The lists in which page views without a value may have an entry of their own."""
 
-Agent: TypeAlias = (
-    "tuple[int, str | None, str | None, str | None, str | None, str | None]"
-)
-"""Page views with a browser and its version, a system and its version, and a device."""
-
 _AGENT: Final = "browser_name, browser_version, os_name, os_version, device_type"
 _COUNTS: Final = "count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors"
 _MEDIAN: Final = "median(duration) FILTER (duration >= 5)"
@@ -60,8 +55,8 @@ class Numbers:
     histogram: list[tuple[Bucket, Count]] = attrs.field(factory=list)
     lists: dict[str, list[tuple[str | None, Count]]] = attrs.field(factory=dict)
     events: list[tuple[str, int]] = attrs.field(factory=list)
-    agents: list[Agent] = attrs.field(factory=list)
-    """For versions 1 and 2."""
+    agents: list[tuple[Any, ...]] = attrs.field(factory=list)
+    """For versions 1 and 2: a count, and the columns of ``_AGENT``."""
 
 
 def count(
@@ -166,7 +161,7 @@ class _Counting:
         totals = dict(counted)
         return [(name, totals.get(name.lower(), 0)) for name in names]
 
-    def agents(self) -> list[Agent]:
+    def agents(self) -> list[tuple[Any, ...]]:
         """Count browsers, systems and devices together, for versions 1 and 2."""
         return self._rows(
             f"SELECT count(*) AS total, {_AGENT} {self._views} GROUP BY ALL "

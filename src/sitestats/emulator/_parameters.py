@@ -17,18 +17,12 @@ import attrs
 
 from ._periods import Interval, Period, count, is_zone, one_month_before, parse_day
 
-LISTS: Final = {
-    "pages": "path",
-    "countries": "country",
-    "referrers": "referrer",
-    "utm_sources": "utm_source",
-    "utm_mediums": "utm_medium",
-    "utm_campaigns": "utm_campaign",
-    "utm_contents": "utm_content",
-    "utm_terms": "utm_term",
-    "browser_names": "browser_name",
-    "os_names": "os_name",
-    "device_types": "device_type",
+_SAME: Final = (
+    *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
+    *("browser_name", "os_name", "device_type"),
+)
+LISTS: Final = {"pages": "path", "countries": "country", "referrers": "referrer"} | {
+    f"{column}s": column for column in _SAME
 }
 """The list fields, each with the column that it counts."""
 
@@ -61,17 +55,6 @@ MOST_BUCKETS: Final = 200_000
 
 The document has no such limit. Without one, a single request could fill the memory.
 """
-
-
-@attrs.frozen
-class Problem:
-    """One broken rule, and the section of the document that has it."""
-
-    text: str
-    section: str
-
-    def __str__(self) -> str:
-        return f"{self.text} (section {self.section})"
 
 
 @attrs.frozen
@@ -311,10 +294,7 @@ SEARCH_RULES: Final = (
         lambda q: not SEARCHABLE.issuperset(q.fields),
         "a contains search requests pageviews, visitors and histogram alone",
     ),
-    Rule(
-        lambda q: q.events is not None,
-        "a contains search requests no events",
-    ),
+    Rule(lambda q: q.events is not None, "a contains search requests no events"),
 )
 """The rules of contains searches."""
 
@@ -326,7 +306,7 @@ def read(
     has_key: bool,
     zone: str,
     now: datetime,
-) -> tuple[Query, list[Problem]]:
+) -> tuple[Query, list[str]]:
     """Parse a request; the query is valid only if no rule is broken.
 
     Args:
@@ -336,11 +316,11 @@ def read(
         zone: The website's own time zone.
         now: The present.
     """
-    problems: list[Problem] = []
+    problems: list[str] = []
     given: dict[str, str] = {}
     for name, value in pairs:
         if name in given:
-            problems.append(Problem(f"{name} is given twice", "4.3"))
+            problems.append(f"{name} is given twice (section 4.3)")
         if name in FORMS or name.startswith(METADATA):
             given[name] = value
     if given.get("version", "1") in {"1", "2"}:
@@ -350,7 +330,7 @@ def read(
         key = name.removeprefix(METADATA)
         form, text = (FORMS[name], value) if key == name else (_KEY, key)
         if not form.fits(text):
-            problems.append(Problem(f"{form.text}, not {text!r}", form.section))
+            problems.append(f"{form.text}, not {text!r} (section {form.section})")
             del given[name]
     tz = ZoneInfo(given.get("timezone", zone))
     today = now.astimezone(tz).date()
@@ -358,7 +338,7 @@ def read(
     for name in days.keys() & given.keys():
         day = parse_day(given[name], today)
         if day is None:
-            problems.append(Problem(f"there is no day {given[name]!r}", "4.3"))
+            problems.append(f"there is no day {given[name]!r} (section 4.3)")
         else:
             days[name] = day
     query = Query(
@@ -374,5 +354,5 @@ def read(
     )
     # What is broken by itself would be confusing here.
     rules = () if problems else RULES + (SEARCH_RULES if query.searches else ())
-    problems += [Problem(r.text, r.section) for r in rules if r.breaks(query)]
+    problems += [f"{r.text} (section {r.section})" for r in rules if r.breaks(query)]
     return query, problems

@@ -24,18 +24,14 @@ FIRST: Final = date(1, 1, 2)
 LAST: Final = date(9999, 12, 28)
 """The first and last day whose midnight and week fit a datetime in every zone."""
 
-_BEGINNINGS: Final[dict[Interval, relativedelta]] = {
-    "day": relativedelta(),
-    "week": relativedelta(weekday=MO(-1)),
-    "month": relativedelta(day=1),
-    "year": relativedelta(month=1, day=1),
+_INTERVALS: Final = {
+    "hour": (relativedelta(), relativedelta(hours=1), 1 / 24),
+    "day": (relativedelta(), relativedelta(days=1), 1),
+    "week": (relativedelta(weekday=MO(-1)), relativedelta(weeks=1), 7),
+    "month": (relativedelta(day=1), relativedelta(months=1), 28),
+    "year": (relativedelta(month=1, day=1), relativedelta(years=1), 365),
 }
-_STEPS: Final[dict[Interval, relativedelta]] = {
-    "day": relativedelta(days=1),
-    "week": relativedelta(weeks=1),
-    "month": relativedelta(months=1),
-    "year": relativedelta(years=1),
-}
+"""How to come to its beginning, how long it is, and about how many days that is."""
 
 
 @cache
@@ -114,11 +110,12 @@ def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
     if interval == "hour":
         yield from _hours(period)
         return
-    day = max(period.first, FIRST) + _BEGINNINGS[interval]
+    beginning, step, _ = _INTERVALS[interval]
+    day = max(period.first, FIRST) + beginning
     while day <= min(period.last, LAST):
         yield Bucket(midnight(day, period.zone), datetime.combine(day, time.min))
         try:
-            day += _STEPS[interval]
+            day += step
         except (OverflowError, ValueError):
             return
 
@@ -145,5 +142,4 @@ def _hours(period: Period) -> Iterator[Bucket]:
 def count(period: Period, interval: Interval) -> int:
     """About how many buckets the period has, estimated without making them."""
     days = (period.last - period.first).days + 1
-    per = {"hour": 1 / 24, "day": 1, "week": 7, "month": 28, "year": 365}
-    return int(days / per[interval])
+    return int(days / _INTERVALS[interval][2])

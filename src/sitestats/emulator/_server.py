@@ -13,7 +13,9 @@ from http.client import responses
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
 
-from ._faults import FailingService, Reply
+from sitestats._common.wire import HttpResponse
+
+from ._faults import FailingService, Fault
 from ._http import RecordedRequest
 
 HOST: Final = "127.0.0.1"
@@ -86,8 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = RecordedRequest.of(
             self.command, self.path, self.headers.items(), body
         )
-        reply = self._served.service.handle(request)
-        fault = reply.fault
+        response, fault = self._served.service.handle(request)
         if fault.latency and self._served.ending.wait(fault.latency):
             self.close_connection = True
         elif fault.reset:
@@ -97,10 +98,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()
             self.close_connection = True
         else:
-            self._send(reply)
+            self._send(response, fault)
 
-    def _send(self, reply: Reply) -> None:
-        response, fault = reply.response, reply.fault
+    def _send(self, response: HttpResponse, fault: Fault) -> None:
         headers = dict(response.headers)
         if response.status not in {204, 304}:
             headers["content-length"] = str(len(response.body))

@@ -105,23 +105,24 @@ class Service:
         # All websites are the user's, whichever of them the key has access to.
         del request, key
         recent = self.rows.recent(self.now())
-        websites = [
-            {
-                "hostname": website.hostname,
-                "is_public": website.public,
-                "timezone": website.timezone,
-                "has_ssl": website.has_ssl,
-                "has_script": website.hostname in recent,
-                "own_hostname": website.own_hostname,
-                "label": website.label,
-                "pageviews": recent.get(website.hostname, (0, 0))[0],
-                "events": recent.get(website.hostname, (0, 0))[1],
-            }
-            for website in list(self.websites.values())
-        ]
-        return json_response(
-            200, websites if self.bare_list else {"success": True, "websites": websites}
-        )
+        websites: list[dict[str, object]] = []
+        for website in list(self.websites.values()):
+            views, events = recent.get(website.hostname, (0, 0))
+            websites.append(
+                {
+                    "hostname": website.hostname,
+                    "is_public": website.public,
+                    "timezone": website.timezone,
+                    "has_ssl": website.has_ssl,
+                    "has_script": website.hostname in recent,
+                    "own_hostname": website.own_hostname,
+                    "label": website.label,
+                    "pageviews": views,
+                    "events": events,
+                }
+            )
+        enveloped = {"success": True, "websites": websites}
+        return json_response(200, websites if self.bare_list else enveloped)
 
     def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
         website = self._requested_website(request)
@@ -203,7 +204,7 @@ class Service:
         sent = key is not None or (text is not None and not self.ignore_unknown_keys)
         denied = _access.stats(website, query, key, sent=sent)
         if denied is None and problems:
-            denied = Denied(400, "; ".join(map(str, problems)))
+            denied = Denied(400, "; ".join(problems))
         if denied is not None:
             return _failure(denied, query)
         wait = self._search(text or "") if query.searches else None
@@ -250,10 +251,9 @@ def _parse_path(path: str) -> tuple[str, str | None] | None:
         return None
     host, slash, page = text.partition("/")
     name = host_name(host)
-    if name is None or any(part in {".", ".."} for part in page.split("/")):
+    # An empty page is neither form.
+    if name is None or (slash and not page) or {".", ".."} & {*page.split("/")}:
         return None
-    if slash and not page:
-        return None  # the page is empty, so it is neither form
     return name, f"/{page}" if slash else None
 
 

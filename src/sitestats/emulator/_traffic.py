@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import as_file, files
+from itertools import chain, product
 from random import Random
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -87,48 +88,33 @@ def read_table() -> dict[str, Any]:
     return {**table, "kinds": [Kind(**one) for one in table["kinds"]]}
 
 
-@attrs.frozen
-class Site:
+class Site(NamedTuple):
     """One of the made-up websites."""
 
     number: int
+    kind: Kind
+    hostname: str
+    """Reserved for examples."""
+    timezone: str
 
-    @property
-    def kind(self) -> Kind:
-        """What it is."""
-        kinds: Sequence[Kind] = read_table()["kinds"]
-        return kinds[self.number % len(kinds)]
 
-    @property
-    def hostname(self) -> str:
-        """Its host name, which is reserved for examples."""
-        turn = self.number // len(read_table()["kinds"])
-        return f"{self.kind.name}{turn + 1 if turn else ''}.example"
-
-    @property
-    def timezone(self) -> str:
-        """Its own time zone."""
-        zones: Sequence[str] = read_table()["zones"]
-        return zones[self.number % len(zones)]
+def make_sites(count: int) -> Iterator[Site]:
+    """So many websites: the kinds and the zones in turn."""
+    kinds, zones = read_table()["kinds"], read_table()["zones"]
+    for number in range(count):
+        turn, place = divmod(number, len(kinds))
+        hostname = f"{kinds[place].name}{turn + 1 if turn else ''}.example"
+        yield Site(number, kinds[place], hostname, zones[number % len(zones)])
 
 
 def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     """Load the traffic of *days* days, which end yesterday, into empty *rows*."""
-    kinds: Sequence[Kind] = read_table()["kinds"][: len(sites)]
-    sorts = [(kind.name, campaign) for kind in kinds for campaign in RATES]
-    rows.load(
-        (
-            visit
-            for kind in kinds
-            for campaign in RATES
-            for visit in _visits(kind, campaign=campaign)
-        ),
-        undated=now,
-    )
+    sorts = [*product(read_table()["kinds"][: len(sites)], RATES)]
+    rows.load(chain.from_iterable(map(_visits, sorts)), undated=now)
     shares: list[Share] = []
     for site in sites:
         for day, campaign, first, count in _plan(site, now, days):
-            place = (VISITS + STEPS) * sorts.index((site.kind.name, campaign))
+            place = (VISITS + STEPS) * sorts.index((site.kind, campaign))
             steps = round(count * RATES[campaign] * 6)
             shares += [
                 Share(site.hostname, *day, place, VISITS, first, count),
@@ -137,8 +123,9 @@ def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) ->
     rows.spread(shares)
 
 
-def _visits(kind: Kind, *, campaign: bool) -> Iterator[dict[str, object]]:
-    """Visits of one sort, at times of a day that stands for all."""
+def _visits(sort: tuple[Kind, bool]) -> Iterator[dict[str, object]]:
+    """Visits of a kind of website, usual ones or those of its campaign."""
+    kind, campaign = sort
     random = Random(f"{kind.name} {campaign}")  # noqa: S311 - the same in every run
     table = read_table()
     for number in range(VISITS + STEPS):

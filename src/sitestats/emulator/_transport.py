@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 import anyio
 import httpx
 
-from ._faults import FailingService, Fault, Reply
+from sitestats._common.wire import HttpResponse
+
+from ._faults import FailingService, Fault
 from ._http import RecordedRequest
 
 
@@ -24,17 +26,17 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        reply = self._service.handle(_recorded(request))
-        if reply.fault.latency:
-            time.sleep(min(reply.fault.latency, _limit(request)))
-        return _response(request, reply)
+        response, fault = self._service.handle(_recorded(request))
+        if fault.latency:
+            time.sleep(min(fault.latency, _limit(request)))
+        return _response(request, response, fault)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
-        reply = self._service.handle(_recorded(request))
-        if reply.fault.latency:
-            await anyio.sleep(min(reply.fault.latency, _limit(request)))
-        return _response(request, reply)
+        response, fault = self._service.handle(_recorded(request))
+        if fault.latency:
+            await anyio.sleep(min(fault.latency, _limit(request)))
+        return _response(request, response, fault)
 
 
 class EmulatorClient(httpx.Client):
@@ -65,9 +67,10 @@ def _limit(request: httpx.Request) -> float:
     return float("inf") if limit is None else limit
 
 
-def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
+def _response(
+    request: httpx.Request, response: HttpResponse, fault: Fault
+) -> httpx.Response:
     """The response, or the error that httpx raises for the same failure on a socket."""
-    response, fault = reply.response, reply.fault
     if fault.latency > _limit(request):
         raise httpx.ReadTimeout("The emulator's latency is too long", request=request)
     if fault.reset:
