@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
+from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
 from sitestats._results.comparison import halves
 
 from .base import BaseClient, stored_responses
 from .get_many import OutcomeStream
-from .runner import Runner, now
+from .runner import Runner
 from .schedule import BlockOptions
 
 if TYPE_CHECKING:
@@ -226,7 +228,8 @@ class StatsAPI:
             >>> client.stats.get(query).pageviews
             1586
         """
-        flow = operations.get_stats(self._runner.settings, query, now(), fresh=fresh)
+        started = Moment(time.monotonic(), time.time())
+        flow = operations.get_stats(self._runner.settings, query, started, fresh=fresh)
         return self._runner.run(flow)
 
     @overload

@@ -53,11 +53,6 @@ _MESSAGES: Final = {
 }
 
 
-def now() -> Moment:
-    """This moment on both clocks."""
-    return Moment(time.monotonic(), time.time())
-
-
 def _log_attempt(step: Send, cause: int | str, seconds: float) -> None:
     milliseconds = round(seconds * 1_000, 3)
     request, attempt = step.request, step.attempt
@@ -165,7 +160,7 @@ class Runner:
     def _run_step(self, step: Others, on_note: Observer | None) -> StepResult:
         match step:
             case Now():
-                return now()
+                return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
                 if self._stop is None:
                     time.sleep(seconds)
@@ -237,7 +232,7 @@ class AsyncRunner:
     ) -> StepResult:
         match step:
             case Now():
-                return now()
+                return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
                 await anyio.sleep(seconds)
             case Note(event):

@@ -69,10 +69,9 @@ def check_setup(
         text = f"{what}: {error}: {to_do}"
         return SetupReport((*rows, _wrong("connection", text)), error)
     rows.append(_right("connection", "the service responds"))
-    if has_account:
-        about_key, found = _account_rows(settings, response, request)
-    else:
-        about_key, found = yield from _key_row(settings, hostname)
+    about_key, found = yield from _check_credentials(
+        settings, hostname, response, request
+    )
     rows += [*about_key, _clock(response)]
     try:
         # Again, since the first call connected.
@@ -132,52 +131,46 @@ def _certificates(verify: object) -> SetupRow:
     return _right("certificates", text)
 
 
-def _account_rows(
-    settings: Settings, response: HttpResponse, request: HttpRequest
-) -> tuple[list[SetupRow], SiteStatsError | None]:
-    """Whether the service takes the key and the user ID, by its list of websites."""
-    try:
-        websites = read(settings, read_websites, response, request)
-    except (AuthenticationError, PermissionDeniedError) as error:
-        return [_wrong("credentials", _refused(error))], error
-    except SiteStatsError as error:
-        row = _unchecked("credentials", "the list can't be read")
-        return [row, _wrong("list of websites", str(error))], error
-    number = counted(len(websites), "website")
-    row = _right("credentials", "the service takes the key with the user ID")
-    return [row, _right("list of websites", number)], None
-
-
-def _key_row(
-    settings: Settings, hostname: str | None
+def _check_credentials(
+    settings: Settings,
+    hostname: str | None,
+    response: HttpResponse,
+    request: HttpRequest,
 ) -> Flow[tuple[list[SetupRow], SiteStatsError | None]]:
-    """Whether the key opens the website *hostname*, which is closed without one."""
-    if settings.api_key is None:
-        why = "there is none: statistics of public websites need none"
-    elif hostname is None:
-        why = "that needs a user ID, or the name of a private website"
-    else:
-        wanted = requested(StatsQuery(hostname).fields("pageviews").last(days=1))
-        request = wanted.request
-        try:
+    """Whether the service takes the key with the user ID, by its list of websites; or
+    the key alone, by the website *hostname*, which is closed without it.
+    """
+    right = partial(_right, "credentials")
+    is_closed = False
+    try:
+        if settings.api_key is not None and settings.user_id is not None:
+            websites = read(settings, read_websites, response, request)
+            number = _right("list of websites", counted(len(websites), "website"))
+            return [right("the service takes the key with the user ID"), number], None
+        if settings.api_key is None:
+            why = "there is none: statistics of public websites need none"
+        elif hostname is None:
+            why = "that needs a user ID, or the name of a private website"
+        else:
+            query = StatsQuery(hostname).fields("pageviews").last(days=1)
+            request = requested(query).request
             response, _ = yield from send_once(request, settings)
             read(settings, decode_json, response, request)
+            is_closed = True
             request = attrs.evolve(request, credentials=Credentials.NONE)
             response, _ = yield from send_once(request, settings)
             read(settings, decode_json, response, request)
-        except (AuthenticationError, PermissionDeniedError) as error:
-            if request.credentials is Credentials.NONE:
-                text = "the service takes it: without it this website is closed"
-                return [_right("credentials", text)], None
-            return [_wrong("credentials", _refused(error))], error
-        except SiteStatsError as error:
-            return [_unchecked("credentials", str(error))], error
-        why = "this website is public, so it opens for any key"
+            why = "this website is public, so it opens for any key"
+    except (AuthenticationError, PermissionDeniedError) as error:
+        if is_closed:
+            return [
+                right("the service takes it: without it the website is closed")
+            ], None
+        text = f"{error}: compare it with your account's settings"
+        return [_wrong("credentials", text)], error
+    except SiteStatsError as error:
+        return [_unchecked("credentials", str(error))], error
     return [_unchecked("credentials", why)], None
-
-
-def _refused(error: SiteStatsError) -> str:
-    return str(error) + ": compare it with your account's settings"
 
 
 def _clock(response: HttpResponse) -> SetupRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -19,6 +19,7 @@ from sitestats._query.periods import as_date, days_back
 from sitestats._query.requested import Requested
 from sitestats._query.rules import PAGE_FILTERS
 from sitestats._results.entries import EventCount
+from sitestats._results.histogram import HistogramEntry
 
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
@@ -147,27 +148,31 @@ def differences(
             wanted = "all pages" if is_whole else page
             warnings.append(_differs("page", path, wanted))
     zone, version = data.get("timezone"), data.get("version")
-    if zone and requested.timezone and not same_zone(zone, requested.timezone):
-        warnings.append(_differs("time zone", zone, requested.timezone))
+    wanted_zone = requested.params.get("timezone")
+    if zone and wanted_zone and not same_zone(zone, wanted_zone):
+        warnings.append(_differs("time zone", zone, wanted_zone))
     if version not in {None, requested.version}:
         warnings.append(_differs("version", version, requested.version))
-    warnings += [
-        f"the response has {data[name]} {name}, and no count is below 0"
-        for name in COUNTS
-        if data.get(name, 0) < 0
-    ]
-    histogram = data.get("histogram")
+    for name in COUNTS:
+        if data.get(name, 0) < 0:
+            count = f"{data[name]} {name}"
+            warnings.append(f"the response has {count}, and no count is below 0")
+    if "histogram" in data and requested.params.get("interval") in _BY_DAYS:
+        warnings += _outside(data["histogram"], period)
+    return problems, warnings
+
+
+def _outside(entries: Sequence[HistogramEntry], period: Period) -> Iterator[str]:
     first, last = period.first_day, period.last_day
-    if histogram and first and last and requested.interval in _BY_DAYS:
+    if entries and first and last:
         # They are in ascending order. An end that is an hour late may have brought an
         # hour of the next day.
-        low, high = histogram[0].date, histogram[-1].date
+        low, high = entries[0].date, entries[-1].date
         if not first <= low <= high <= last + _DAY:
-            warnings.append(
+            yield (
                 f"the histogram is from {low} to {high}, which is outside of the "
                 f"period {first} to {last}"
             )
-    return problems, warnings
 
 
 def _differs(what: str, got: object, wanted: object) -> str:

@@ -218,28 +218,23 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
         raise ReadOnlyError(
             f"{settings.why_read_only}, so {request} was not sent{advice}"
         )
-    admin = request.credentials is Credentials.KEY_AND_USER
-    if admin and not (settings.api_key and settings.user_id):
-        raise ConfigurationError(_missing_credentials(settings))
+    missing = [name for name in _NEEDED if getattr(settings, name) is None]
+    if missing and request.credentials is Credentials.KEY_AND_USER:
+        what = " and ".join(_NEEDED[name][0] for name in missing)
+        message = f"the Admin API needs {what} (section 5): "
+        if settings.profile:
+            lacking = " and ".join(_NEEDED[name][2] for name in missing)
+            message += f"the profile {shown(settings.profile)} has {lacking}"
+        else:
+            message += f"set {' and '.join(_NEEDED[name][1] for name in missing)}"
+            if settings.withheld:
+                message += " by Client.from_env(base_url), which sends them there too"
+        raise ConfigurationError(message)
 
 
-_CREDENTIALS: Final = {
+_NEEDED: Final = {
     "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file'"),
     "user_id": ("a user ID", USER_ID_VARIABLE, "no 'user_id'"),
 }
-"""Each credential: what it is, its variable, and what a profile without it lacks."""
-
-
-def _missing_credentials(settings: Settings) -> str:
-    missing = [name for name in _CREDENTIALS if getattr(settings, name) is None]
-    needed, variables, lacking = (
-        " and ".join(words)
-        for words in zip(*(_CREDENTIALS[name] for name in missing), strict=True)
-    )
-    if settings.profile:
-        why = f"the profile {shown(settings.profile)} has {lacking}"
-        return f"the Admin API needs {needed} (section 5): {why}"
-    text = f"the Admin API needs {needed} (section 5): set {variables}"
-    if settings.withheld:
-        text += " by Client.from_env(base_url), which sends them to this address too"
-    return text
+"""Each credential of the Admin API: what it is, its variable, and what a profile
+without it lacks."""

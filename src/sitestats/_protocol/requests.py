@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 from urllib.parse import quote, unquote
 
 import attrs
 
 from sitestats._common.errors import QueryError, SpecError
-from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._query import periods, rules
@@ -20,49 +19,32 @@ from sitestats._query.rules import Problems, broken, refusal
 
 JSON: Final = "application/json"
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-# Reserved everywhere, in strict code, or in modules: a callback may be called
-# from any of them.
-_WORDS: Final = """
-    arguments await break case catch class const continue debugger default delete do
-    else enum eval export extends false finally for function if implements import in
-    instanceof interface let new null package private protected public return static
-    super switch this throw true try typeof var void while with yield
-"""
-_RESERVED: Final = frozenset(_WORDS.split())
+_CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+# What would lead elsewhere once a server decodes or resolves it, and "%" by itself.
+_ODD_PATH: Final = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]|(^|/)\.\.?(/|$)")
 _ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     """Request the same, wrapped for JSONP (section 4.3).
 
-    The document has no rule for the callback's name. The response is a script
-    that others will run, so only dotted identifiers of ASCII letters are sent,
-    none of them a reserved word of JavaScript.
+    The document has no rule for the callback's name. The response is a script that
+    others will run, so only dotted identifiers of ASCII letters are sent.
 
     Raises:
         SpecError: *callback* is no such name.
     """
-    given = cast("object", callback)
-    parts = given.split(".") if isinstance(given, str) else [""]
-    if not all(_IDENTIFIER.fullmatch(part) for part in parts):
+    given: object = callback
+    if not isinstance(given, str) or not _CALLBACK.fullmatch(given):
         message = (
             "the callback is one or more JavaScript identifiers with dots between "
             f"them, such as 'show' or 'app.show', not {shown(callback)}"
         )
         raise SpecError([broken("callback-name", message, "callback")])
-    reserved = [part for part in parts if part in _RESERVED]
-    if reserved:
-        message = (
-            f"{reserved[0]!r} is a reserved word of JavaScript and can't be part of "
-            "the callback's name"
-        )
-        raise SpecError([broken("callback-name", message, "callback")])
-    request, name = requested.request, ".".join(parts)
-    return attrs.evolve(request, params=(*request.params, ("callback", name)))
+    params = (*requested.request.params, ("callback", callback))
+    return attrs.evolve(requested.request, params=params)
 
 
 def list_request() -> HttpRequest:
@@ -147,17 +129,26 @@ def custom_request(
             address.
     """
     problems = Problems()
-    verb = _checked_method(method, problems)
-    problems += _path_problems(path)
-    pairs = _custom_params(params, problems)
-    body = b"" if json is None else _body(json, problems)
+    verb = str(method).upper()
+    if verb not in _METHODS:
+        message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
+        problems.append(broken("custom-method", message, "method"))
+    problems.check(_checked_path, path)
+    pairs: list[tuple[str, str]] = []
+    for name, value in (params or {}).items():
+        where = f"params[{shown(name)}]"
+        key = problems.check(rules.text, name, where, "custom-params")
+        if value is not None:
+            text = problems.check(rules.scalar, value, where, "custom-params")
+            pairs.append((key or "", text or ""))
+    body = b"" if json is None else problems.check(_body, json)
     if problems:
         raise QueryError(problems)
     return HttpRequest(
         verb,
         quote(path, safe="/%:@!$&'()*+,;=~"),
         tuple(pairs),
-        body=body,
+        body=body or b"",
         content_type=JSON if body else None,
         credentials=Credentials.KEY_AND_USER,
         # A write that fails on a stale connection may or may not have arrived.
@@ -165,65 +156,22 @@ def custom_request(
     )
 
 
-def _checked_method(method: object, problems: list[Problem]) -> str:
-    verb = method.upper() if isinstance(method, str) else ""
-    if verb not in _METHODS:
-        message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
-        problems.append(broken("custom-method", message, "method"))
-    return verb
-
-
-def _path_problems(path: object) -> list[Problem]:
-    if not isinstance(path, str) or not path.startswith("/") or path[1:2] == "/":
+def _checked_path(path: object) -> str:
+    text = rules.text(path, "path", "custom-path")
+    is_below = text.startswith("/") and not text.startswith("//")
+    if not is_below or _ENCODED.search(text) or _ODD_PATH.search(unquote(text)):
         message = (
             "the path is below the base address and starts with one '/', such as "
-            f"'/api/custom', not {shown(path)}"
+            "'/api/custom'; it has no '?', '#', backslash, control character, '.' or "
+            f"'..' between slashes, and a '%' only to encode, not {shown(path)}"
         )
-        return [broken("custom-path", message, "path")]
-    messages: list[str] = []
-    if "?" in path or "#" in path:
-        messages.append("the path has no '?' and no '#': give parameters as params")
-    if _ENCODED.search(path):
-        messages.append("a '%' in the path starts percent-encoding: write it as '%25'")
-    decoded = unquote(path)
-    if "\\" in decoded:
-        messages.append("the path has no backslash, also not percent-encoded")
-    if _CONTROL.search(decoded):
-        messages.append("the path has no control characters, also not percent-encoded")
-    if not {".", ".."}.isdisjoint(re.split(r"[/\\]", decoded)):
-        messages.append(
-            "the path has no '.' or '..' between its slashes, also not "
-            "percent-encoded: write the path that they lead to"
-        )
-    problems = Problems(broken("custom-path", message, "path") for message in messages)
-    problems.check(rules.text, path, "path")
-    return problems
+        raise refusal("custom-path", message, "path")
+    return text
 
 
-def _custom_params(params: object, problems: Problems) -> list[tuple[str, str]]:
-    if params is None:
-        return []
-    if not isinstance(params, Mapping):
-        message = f"the parameters are a mapping, not {shown(params)}"
-        problems.append(broken("custom-params", message, "params"))
-        return []
-    pairs: list[tuple[str, str]] = []
-    for name, value in cast("Mapping[object, object]", params).items():
-        where = f"params[{shown(name)}]"
-        key = problems.check(rules.text, name, where, "custom-params")
-        if value is not None:
-            text = problems.check(rules.scalar, value, where, "custom-params")
-            pairs.append((key or "", text or ""))
-    return pairs
-
-
-def _body(value: object, problems: list[Problem]) -> bytes:
+def _body(value: object) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-    except Exception as error:  # noqa: BLE001 - a value of the user's may raise anything
-        message = (
-            "the body is made of dicts with str keys, lists, str, bool, int, finite "
-            f"float and None: {type(error).__name__}"
-        )
-        problems.append(broken("custom-body", message, "json"))
-        return b""
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the body can't be JSON: {error}"
+    raise refusal("custom-body", message, "json")

@@ -24,7 +24,7 @@ from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
 from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import bounded, shown
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
@@ -224,9 +224,10 @@ def read_stats(
         problem = Problem("expected an object", section="2.3", where="$")
         raise not_as_documented(response, request, [problem])
     has_events = requested.events is not None
-    wanted = expected(requested.fields, has_events, requested.interval)
+    interval = requested.params.get("interval")
+    wanted = expected(requested.fields, has_events, interval)
     data, wrong = structure_stats(body, wanted)
-    date = response.date
+    date = parse_http_date(response.headers.get("date", ""))
     period = read_period(data, requested, looked_up_at or date)
     problems, warnings = differences(data, requested, period)
     _check_fields(data, wrong, wanted, requested, problems, warnings)
