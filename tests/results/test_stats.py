@@ -175,6 +175,14 @@ def test_a_result_becomes_json() -> None:
     }
 
 
+def test_a_view_that_returns_a_result_is_told_what_to_return() -> None:
+    """FastAPI's own words would be that it has no __dict__."""
+    encoders = pytest.importorskip("fastapi.encoders")
+    with pytest.raises(ValueError, match=r"return stats\.to_dict\(\)"):
+        encoders.jsonable_encoder(stats())
+    assert encoders.jsonable_encoder(stats().to_dict())["visitors"] == 41
+
+
 def test_the_repr_is_short() -> None:
     """The repr has the website, the period, totals, and the lengths of lists."""
     result = stats(QUERY.limit(2), pages=[entry()] * 1000)

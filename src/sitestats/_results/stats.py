@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeGuard, Unpack
 
 import attrs
 
@@ -413,6 +413,13 @@ class Stats(HasFrames["TableName"], Displayed):
 
     def __contains__(self, name: object) -> bool:
         return name in self._values
+
+    def __iter__(self) -> NoReturn:
+        # FastAPI tries to make a dict of what a view returns, and shows this error.
+        raise TypeError(
+            "a result has totals and lists, and is not iterable: for JSON, return "
+            "stats.to_dict(); for rows, stats.to_dicts('pages') or a frame"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stats):
