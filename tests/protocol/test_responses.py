@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from typing import Any
 
 import pytest
@@ -524,7 +525,13 @@ def test_what_is_not_jsonp(body: bytes) -> None:
         read_jsonp(http_response(body), REQUEST, "show")
 
 
-@given(st.binary(max_size=40), st.integers(100, 599))
+@given(
+    st.binary(max_size=40)
+    | st.dictionaries(st.text(max_size=4), st.integers())
+    .map(json.dumps)
+    .map(str.encode),
+    st.sampled_from([200, 200, 404]),
+)
 def test_any_bytes_are_jsonp_or_one_of_our_errors(body: bytes, status: int) -> None:
     """No bytes raise anything else."""
     try:
