@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import sitestats
+import sitestats.cli
 from sitestats.cli._app import app
-from sitestats.cli._exits import MEANINGS, Code, code_of
+from sitestats.cli._exits import MEANINGS, Code, code_of, for_shell
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -42,18 +44,6 @@ def command_of(group: click.Group, *path: str) -> click.Command:
 
 
 COMMANDS = list(commands(app))
-
-
-def test_the_overview_shows_the_help_of_each_command() -> None:
-    """The overview of all commands, which loads none of them, has the first line of
-    the help of each.
-    """
-    lines = " ".join(click.Context(app).get_help().split())
-    names = app.list_commands(click.Context(app))
-    assert names == sorted(names)
-    for name in names:
-        first, _, _ = (command_of(app, name).help or "").partition("\n\n")
-        assert f" {name} {' '.join(first.split())}" in lines
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -94,7 +84,7 @@ def check_command(words: list[str]) -> None:
 @pytest.mark.parametrize("path", [(), ("websites",)])
 def test_a_group_alone_shows_its_help(run: Run, path: tuple[str, ...]) -> None:
     """A command without arguments prints its help."""
-    assert run(*path).out == run(*path, "--help").out
+    assert run(*path).err == run(*path, "--help").out
 
 
 def test_the_version_is_the_package_s(run: Run) -> None:
@@ -109,7 +99,7 @@ def test_no_credential_is_an_argument() -> None:
         if path == ("emulator",):
             # The emulator's key is made up, and opens nothing.
             continue
-        names = {parameter.name or "" for parameter in command.params} - {"key_file"}
+        names = {parameter.name or "" for parameter in command.params}
         assert not any(re.search("key|user|token|secret", name) for name in names)
 
 
@@ -117,9 +107,10 @@ ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
     (Code.WRONG_USE, sitestats.QueryError([])),
     (Code.WRONG_USE, sitestats.ConfigurationError("no")),
     (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
-    (Code.ERROR_RESPONSE, sitestats.AuthenticationError("no", status=401)),
-    (Code.ERROR_RESPONSE, sitestats.WebsiteLockedError("no", status=423)),
+    (Code.GIVE_UP, sitestats.AuthenticationError("no", status=401)),
+    (Code.GIVE_UP, sitestats.WebsiteLockedError("no", status=423)),
     (Code.TRY_LATER, sitestats.RateLimitedError("no", status=429)),
+    (Code.TRY_LATER, sitestats.BusyError("no")),
     (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
     (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
     (Code.BAD_RESPONSE, sitestats.ResponseError("no")),
@@ -167,15 +158,20 @@ def test_a_failure_is_one_line(
 
 
 def test_without_an_address_there_is_advice(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a base address the error says what to set."""
+    """Without a base address the error says what to set, and names the profiles."""
     monkeypatch.delenv("SITESTATS_BASE_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "sitestats").mkdir()
+    profiles = tmp_path / "sitestats" / "config.toml"
+    profiles.write_text("[profiles.work]\n[profiles.home]\n")
     for command in (["websites", "list"], ["url", "a.example"]):
         done = run(*command)
         assert done.code == 2
         assert "--base-url" in done.err
         assert "SITESTATS_BASE_URL" in done.err
+        assert "--profile with one of work, home" in done.err
 
 
 def test_the_key_goes_to_an_address_that_is_named(
@@ -201,10 +197,29 @@ def test_an_interruption_is_one_line(
 
 
 @pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["statz"], "Did you mean 'stats'?"),
+        (["websites", "pla"], "Did you mean 'plan'?"),
+        (["stats", "a.example", "--feild", "x"], "'--field'"),
+        (["stats", "a.example", "--json"], "no option --json: use --format json."),
+        (["websites", "list", "--csv"], "use --format csv."),
+    ],
+)
+def test_a_name_that_there_is_not(run: Run, words: list[str], advice: str) -> None:
+    """A misspelt command or option is one line with the one that is meant."""
+    done = run(*words)
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert advice in line
+
+
+@pytest.mark.parametrize(
     ("words", "found"),
     [
         ("", "websites"),
         ("stats a.example --field page", "pageviews"),
+        ("stats a.example --during last", "last-month"),
         ("stats a.example --timezone europe/am", "Europe/Amsterdam"),
         ("stats a.example --where cou", "country="),
         ("stats a.example --interval ", "week"),
@@ -217,3 +232,43 @@ def test_a_shell_can_complete(words: str, found: str) -> None:
     *arguments, incomplete = words.split(" ")
     items = complete.get_completions(arguments, incomplete)
     assert found in [item.value for item in items]
+
+
+@pytest.mark.parametrize(
+    ("message", "shell"),
+    [
+        ("limit: too many: add .limit(5)", "--limit: too many: add --limit 5"),
+        ("add .where(page='/a')", "add --where page=/a"),
+        ("use .fields('pages', …)", "use --field pages --field …"),
+        ("use .last(days=7).timezone(zone)", "use --last 7 --timezone …"),
+        (
+            "days: use .between('2026-01-01', …)",
+            "--last: use --start 2026-01-01 --end …",
+        ),
+        ("send it by .extra_param('x', …)", "send it by --param x=…"),
+        ("leave it out by ignore_columns=True", "leave it out by --ignore-columns"),
+        ("name it by columns=", "name it by --column"),
+        ("ignored columns: 'x'", "ignored columns: 'x'"),
+        ("hostname: 'x' has no dot", "hostname: 'x' has no dot"),
+    ],
+)
+def test_a_message_names_options(message: str, shell: str) -> None:
+    """A step of the builder, or an argument, is the option of it in a shell."""
+    assert for_shell(message) == shell
+
+
+@pytest.mark.parametrize("library", ["click", "rich"])
+def test_without_the_extra_the_command_says_so(
+    library: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without click or rich the command names the extra, with the code of wrong use."""
+    for name in [*sys.modules]:
+        if name.startswith("sitestats.cli."):
+            monkeypatch.delitem(sys.modules, name)
+    for name in (library, f"{library}.console"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(sys, "argv", ["sitestats", "demo"])
+    with pytest.raises(SystemExit) as ended:
+        sitestats.cli.main()
+    assert ended.value.code == 2
+    assert "pip install 'sitestats[cli]'" in capsys.readouterr().err

@@ -101,7 +101,7 @@ def test_a_service_is_compared(emulator: Emulator, run: Run, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("no_pause")
-def test_a_difference_is_code_9_and_an_end_is_code_4(
+def test_a_difference_is_code_8_and_an_end_is_code_4(
     emulator: Emulator, run: Run, tmp_path: Path
 ) -> None:
     """A job notices both, and JSON has no other line."""
@@ -110,7 +110,7 @@ def test_a_difference_is_code_9_and_an_end_is_code_4(
         status=200, body=[], path="/api/websites", when=after(emulator, 4)
     )
     done = run(*command, "--format", "json")
-    assert done.code == 9
+    assert done.code == 8
     assert json.loads(done.out)["cases"][0]["result"] == "different"
     emulator.forget_requests()
     emulator.fail_next(status=429, when=after(emulator, 10))

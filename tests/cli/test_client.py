@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,29 +16,6 @@ if TYPE_CHECKING:
 
 HOST = "semicomplete.com"
 KEY = "sa_api_key_0123456789abcdefghijklmn"
-PAGE = Path(__file__).parents[2] / "docs" / "authentication.md"
-PLACES: Final = ("option", "profile", "environment")
-NAMES: Final = {"Base address": "base", "API key": "key", "User ID": "user"}
-
-
-def table() -> dict[str, list[list[str]]]:
-    """The names in each cell of the table of the page, by setting."""
-    text = PAGE.read_text("utf-8").partition("## Which one is used")[2]
-    rows = [line.split("|")[1:-1] for line in text.splitlines() if line[:2] == "| "]
-    return {
-        NAMES[setting.strip()]: [re.findall("`(.+?)`", cell) for cell in cells]
-        for setting, *cells in rows
-        if setting.strip() in NAMES
-    }
-
-
-TABLE: Final = table()
-CHOICES: Final = [
-    (setting, names)
-    for setting, cells in TABLE.items()
-    for names in product(*([None, *cell] for cell in cells))
-    if any(names)
-]
 
 
 @pytest.fixture(autouse=True)
@@ -62,54 +37,57 @@ def config(
     return write
 
 
-def test_the_table_has_every_setting() -> None:
-    """The table of the page is found, with all its settings."""
-    assert TABLE.keys() == {"base", "key", "user"}
-    assert len(CHOICES) > 20
-
-
-@pytest.mark.parametrize(("setting", "names"), CHOICES, ids=str)
-def test_the_first_of_the_table_is_used(
-    *,
-    setting: str,
-    names: tuple[str | None, ...],
+def test_an_option_is_used_before_a_profile_and_the_environment(
     emulator: Emulator,
     run: Run,
     config: Callable[..., Path],
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of an option, a profile and the environment the first that is given is used."""
-    address = os.environ["SITESTATS_BASE_URL"]
-    for name in ("SITESTATS_API_KEY", "SITESTATS_USER_ID"):
-        monkeypatch.delenv(name)
-    given = [(place, name) for place, name in zip(PLACES, names, strict=True) if name]
-    arguments: list[str] = []
-    for place, name in given:
-        value = f"http://{place}.example" if setting == "base" else f"the_{place}"
-        if name.lower().endswith("file"):
-            (tmp_path / place).write_text(f"{value}\n", "utf-8")
-            value = str(tmp_path / place)
-        if place == "option":
-            arguments += [name, value]
-        elif place == "profile":
-            config(**{name: value})
-            arguments += ["--profile", "work"]
-        else:
-            monkeypatch.setenv(name, value)
-    winner, _ = given[0]
-    if setting == "base":
-        done = run("url", HOST, *arguments)
-        assert done.out.startswith(f"http://{winner}.example/")
-        return
-    arguments += ["--base-url", address]
-    if setting == "key":
-        run("stats", HOST, "-f", "visitors", *arguments)
-        assert emulator.requests[-1].headers["api-key"] == f"the_{winner}"
-    else:
-        (tmp_path / "any").write_text(KEY, "utf-8")
-        run("websites", "list", "--key-file", tmp_path / "any", *arguments)
-        assert emulator.requests[-1].headers["user-id"] == f"the_{winner}"
+    """Of the address; and a profile that is named before the environment."""
+    config(base_url="http://profile.example")
+    monkeypatch.setenv("SITESTATS_BASE_URL", "http://environment.example")
+    option = ("--base-url", "http://option.example")
+    profile = ("--profile", "work")
+    for options, used in (
+        ((), "environment"),
+        (profile, "profile"),
+        (option, "option"),
+        ((*option, *profile), "option"),
+    ):
+        assert run("url", HOST, *options).out.startswith(f"http://{used}.example/")
+
+
+def test_the_key_of_a_profile_is_used(
+    emulator: Emulator,
+    run: Run,
+    config: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is that of its file, whatever the environment has."""
+    profile = config(key_file="work.key", user_id=emulator.user_id)
+    profile.with_name("work.key").write_text(f"{emulator.api_key}\n")
+    monkeypatch.setenv("SITESTATS_API_KEY", KEY)
+    assert run("websites", "list", "--profile", "work").code == 0
+    assert run("websites", "list").code == 3
+
+
+def test_profiles_are_listed(
+    emulator: Emulator,
+    run: Run,
+    config: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A line each, with a * at the one in use; a broken file is an error, and none a
+    note.
+    """
+    assert run("profiles").err == "sitestats: there are no profiles\n"
+    path = config()
+    monkeypatch.setenv("SITESTATS_PROFILE", "work")
+    assert run("profiles").out == "* work\n"
+    path.write_text("[profiles.work")
+    done = run("profiles")
+    assert (done.code, done.out) == (2, "")
+    assert str(path) in done.err
 
 
 def test_a_profile_is_a_whole_account(
@@ -121,10 +99,7 @@ def test_a_profile_is_a_whole_account(
     assert "api-key" not in emulator.requests[-1].headers
     done = run("websites", "list", "--profile", "work")
     assert done.code == 2
-    assert done.err == (
-        "sitestats: the Admin API needs an API key and a user ID: the "
-        "profile 'work' has no 'key_file' and no 'user_id'\n"
-    )
+    assert "the profile 'work' has no 'key_file' and no 'user_id'" in done.err
 
 
 def test_a_profile_of_a_variable(
@@ -172,17 +147,15 @@ def test_read_only_adds_nothing(
     Path("list.toml").write_text("[[websites]]\nhostname = 'new.example'", "utf-8")
     options: list[str] = []
     if by_profile:
-        config(read_only=True, user_id=emulator.user_id, key_file="not read")
+        profile = config(read_only=True, user_id=emulator.user_id, key_file="key")
+        profile.with_name("key").write_text(KEY)
         options = ["--profile", "work"]
     else:
         monkeypatch.setenv("SITESTATS_READ_ONLY", "1")
     done = run("websites", *command, *options)
     assert (done.code, done.out) == (2, "")
-    profile = "the profile 'work', or SITESTATS_READ_ONLY,"
-    source = profile if by_profile else "SITESTATS_READ_ONLY"
-    assert done.err == (
-        f"sitestats: {source} allows to read only: nothing was requested\n"
-    )
+    assert "SITESTATS_READ_ONLY allows to read only: nothing was requested" in done.err
+    assert ("the profile 'work'" in done.err) is by_profile
     assert emulator.requests == ()
     if not by_profile:
         assert run("websites", "list").code == 0

@@ -1,23 +1,32 @@
-"""``sitestats stats`` and ``sitestats url``."""
+"""``sitestats stats``, ``compare`` and ``url``: one website, and many."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import openpyxl
 import pytest
 
-from sitestats.emulator import Emulator
+from commands import rows_of, run_in_a_terminal
+from sitestats import StatsQuery, WebsiteSpec
+from sitestats.cli._app import app
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from commands import Run
+    from sitestats.emulator import Emulator
 
 HOST = "semicomplete.com"
+BLOG = "blog.semicomplete.com"
+LAST = ("--last", "4", "-f", "visitors")
+
+
+# --- one website --------------------------------------------------------------------
 
 
 def test_the_overview_is_for_people(
@@ -36,14 +45,6 @@ def test_the_overview_is_for_people(
         "(none)",
     ):
         assert words in done.out
-    assert all(len(line) <= 80 for line in done.out.splitlines())
-
-
-def test_the_address_has_no_key(emulator: Emulator, run: Run) -> None:
-    """The printed URL has no credential."""
-    done = run("url", HOST)
-    assert done.code == 0
-    assert emulator.api_key not in done.out
 
 
 def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
@@ -57,41 +58,44 @@ def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
 
 
 def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
-    """A list has a line for each entry, and totals are one line."""
+    """A list has a line for each entry, and totals are one line; that the limit cut a
+    list is on stderr, not among the rows.
+    """
     done = run("stats", HOST, "-f", "pages", "--last", 4, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = rows_of(done.out)
     assert len(rows) == 50
-    assert rows[0] == {
-        "value": "/projects/xdotool/",
-        "pageviews": "203",
-        "visitors": "154",
-    }
-    totals = run(
-        *("stats", HOST, "-f", "pageviews,visitors", "--last", 4, "--format", "csv")
-    )
-    assert totals.out == "pageviews,visitors\n1586,953\n"
-    assert totals.err == ""
-
-
-def test_truncated_csv_says_so_on_stderr(emulator: Emulator, run: Run) -> None:
-    """A list that the limit cut is reported on stderr, not among the rows."""
-    arguments = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
-    cut = run(*arguments, "--limit", 3)
-    assert len(cut.out.splitlines()) == 4
-    assert cut.err == (
+    first = {"value": "/projects/xdotool/", "pageviews": "203", "visitors": "154"}
+    assert rows[0] == first
+    assert done.err == (
         "sitestats: warning: pages: cut by the limit: there may be others\n"
     )
-    assert run(*arguments, "--limit", 1000).err == ""
+    totals = run("stats", HOST, "-f", "pageviews,visitors", "--last=4", "--format=csv")
+    assert (totals.out, totals.err) == ("pageviews,visitors\n1586,953\n", "")
 
 
-def test_csv_needs_a_table(emulator: Emulator, run: Run) -> None:
-    """With several lists --table is required."""
-    arguments = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
-    done = run(*arguments)
-    assert done.code == 2
-    assert "--table with one of pages, countries" in done.err
-    assert run(*arguments, "--table", "countries").out.splitlines()[1].startswith("US,")
-    assert run(*arguments, "--table", "os_names").code == 2
+@pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-f", "pages,countries"],
+        ["-f", "visitors,os_names"],
+        ["-f", "visitors", "--all-events"],
+    ],
+)
+def test_nothing_that_is_requested_is_dropped(
+    emulator: Emulator, run: Run, hosts: list[str], options: list[str]
+) -> None:
+    """CSV of totals and a list, or of two lists, needs --table, before a request."""
+    command = ["stats", *hosts, *options, "--last", 4, "--format", "csv"]
+    done = run(*command)
+    assert (done.code, done.out) == (2, "")
+    assert "add --table with one of " in done.err
+    assert emulator.requests == ()
+    tables = done.err.strip().partition("one of ")[2].split(", ")
+    assert len(tables) == 2
+    for table in tables:
+        assert run(*command, "--table", table).code == 0
+    assert run(*command, "--table", "utm_terms").code == 2
 
 
 @pytest.mark.parametrize(
@@ -99,12 +103,15 @@ def test_csv_needs_a_table(emulator: Emulator, run: Run) -> None:
     [
         (["--field", "pagviews"], "did you mean 'pageviews'?"),
         (["--where", "contry=NL"], "did you mean 'country'"),
-        (["--where", "country"], "--where takes NAME=VALUE"),
+        (["--where", "country"], "'country' is not NAME=VALUE"),
         (["--where", "country=NL", "--where", "country=BE"], "given twice"),
+        (["--metadata", "a=b", "--metadata", "a=c"], "given twice"),
         (["--event", "a", "--all-events"], "give one of the two"),
         (["--timezone", "europe/amsterdam"], "'Europe/Amsterdam'"),
-        (["--limit", "x"], "--limit"),
-        (["--feild", "pages"], "--field"),
+        (["--limit", "0"], "--limit: "),
+        (["--last", "3", "--on", "today"], "--last, --on, --during"),
+        (["--during", "2026-1"], "'this-week' or a date, not '2026-1'"),
+        (["--timeout", "0"], "--timeout"),
         (["--format", "xml"], "json"),
     ],
 )
@@ -112,49 +119,37 @@ def test_wrong_use_is_one_line(
     emulator: Emulator, run: Run, arguments: list[str], words: str
 ) -> None:
     """A mistake is one line and exit code 2, and nothing is sent."""
-    done = run("stats", HOST, *arguments)
-    assert done.code == 2
-    assert done.out == ""
-    (line,) = done.err.splitlines()
-    assert line.startswith("sitestats: ")
-    assert words in line
+    for hosts in ([HOST], [HOST, BLOG], ["--all"]):
+        done = run("stats", *hosts, *arguments)
+        assert (done.code, done.out) == (2, "")
+        (line,) = done.err.splitlines()
+        assert line.startswith("sitestats: ")
+        assert words in line
     assert emulator.requests == ()
 
 
 def test_every_problem_is_reported_at_once(emulator: Emulator, run: Run) -> None:
     """Each wrong option has a line of its own, and so has the host name."""
-    done = run(
-        *("stats", "http://", "--field", "x", "--limit", 0, "--where", "y=z"),
-        *("--path", "x"),
-    )
+    options = ("--field", "x", "--limit", 0, "--where", "y=z", "--path", "x")
+    done = run("stats", "http://", *options)
     assert done.code == 2
     assert len(done.err.splitlines()) == 5
 
 
 def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
-    """Control characters in paths and referrers are shown, not sent to the terminal."""
-    emulator.load(
-        [
-            {"path": "/\x1b[2J\x1b]0;owned\x07", "document_referrer": "a\u202eb"},
-            {"path": "/[bold]:smile:"},
-        ],
-        hostname="evil.example",
-    )
+    """Control characters in paths and referrers are shown, not sent to the terminal;
+    and CSV has no formula for a spreadsheet.
+    """
+    path, campaign = "/\x1b[2J\x1b]0;owned\x07", '=HYPERLINK("http://x/";"\x1b[2J")'
+    row = {"path": path, "document_referrer": "a\u202eb", "utm_campaign": campaign}
+    emulator.load([row, {"path": "/[bold]:smile:"}], hostname="evil.example")
     done = run("stats", "evil.example", "-f", "pages,referrers", "--last", 7)
     assert "/\\x1b[2J\\x1b]0;owned\\x07" in done.out
     assert "/[bold]:smile:" in done.out
     assert all(text.isprintable() for text in done.out.split("\n"))
-
-
-def test_a_warning_is_one_line(run: Run) -> None:
-    """A warning is one line beside the result."""
-    done = run(
-        *("url", HOST, "--metadata", "plan_text=x", "--base-url", "https://s.org")
-    )
-    assert done.code == 0
-    (line,) = done.err.splitlines()
-    assert line.startswith("sitestats: warning: ")
-    assert "plan_text" in line
+    options = ("-f", "utm_campaigns", "--last", 7, "--format", "csv")
+    (row,) = rows_of(run("stats", "evil.example", *options).out)
+    assert row["value"] == "'" + campaign.replace("\x1b", "\\x1b")
 
 
 def test_a_store_saves_requests(
@@ -167,3 +162,471 @@ def test_a_store_saves_requests(
     monkeypatch.setenv("SITESTATS_STORE", str(tmp_path / "store"))
     assert run(*command).out == first.out
     assert len(emulator.requests) == 1
+
+
+# --- queries ------------------------------------------------------------------------
+
+
+def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> None:
+    """The options request what the builder's steps do; the address has no key."""
+    done = run(
+        *("url", HOST, "--base-url", "https://stats.example/analytics"),
+        *("--field", "pages,visitors", "--field", "histogram"),
+        *("--event", "download", "--event", "feed_read"),
+        *("--start", "2026-01-01", "--end", "today-1d"),
+        *("--timezone", "Europe/Amsterdam", "--interval", "week", "--limit", 7),
+        *("--where", "country=NL", "--where", "pages=/a*", "--where", "pages=/b=c"),
+        *("--metadata", "plan=pro", "--metadata", "paid=true"),
+        *("--api-version", 6, "--param", "new=x&y"),
+    )
+    query = (
+        StatsQuery(HOST)
+        .fields("pages", "visitors", "histogram")
+        .events("download", "feed_read")
+        .between("2026-01-01", "today-1d")
+        .timezone("Europe/Amsterdam")
+        .interval("week")
+        .limit(7)
+        .where(country="NL", pages=["/a*", "/b=c"])
+        .where_metadata(plan="pro", paid=True)
+        .extra_param("new", "x&y")
+    )
+    assert done.code == 0, done.err
+    assert done.out == query.url("https://stats.example/analytics") + "\n"
+    assert emulator.requests == ()
+    assert emulator.api_key not in run("url", HOST).out
+
+
+@pytest.mark.parametrize(
+    ("options", "query"),
+    [
+        (["--on", "yesterday"], StatsQuery(HOST).on("yesterday")),
+        (["--start", "today"], StatsQuery(HOST).between("today")),
+        (["--end", "today-3d"], StatsQuery(HOST).between(None, "today-3d")),
+        (["--last", "3"], StatsQuery(HOST).last(days=3)),
+        (["--during", "2026-03"], StatsQuery(HOST).during("2026-03")),
+        (["--path", "/a b"], StatsQuery(HOST).path("/a b")),
+        (["--all-events"], StatsQuery(HOST).all_events()),
+        (["--where", "page=*"], StatsQuery(HOST).where(page="*")),
+    ],
+)
+def test_short_forms_of_options(
+    emulator: Emulator, run: Run, options: list[str], query: StatsQuery
+) -> None:
+    """Each short form for a period, a page or events is a step too."""
+    done = run("url", HOST, "-f", "visitors", *options, "--base-url", "https://s.org")
+    assert done.out == query.fields("visitors").url("https://s.org") + "\n"
+
+
+def test_events_alone_need_no_fields(emulator: Emulator, run: Run) -> None:
+    """The overview's fields are requested only when nothing else is."""
+    assert "fields=" not in run("url", HOST, "-e", "download").out
+    assert "fields=pageviews,visitors,histogram" in run("url", HOST).out
+
+
+def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
+    """The address of a dashboard is accepted, with its filters; one with a parameter
+    that is not documented is refused.
+    """
+    address = f"https://elsewhere.example/{HOST}/blog?country=NL"
+    done = run("url", address, "-f", "visitors", "--base-url", "https://s.org/r")
+    query = StatsQuery(HOST).path("/blog").where(country="NL").fields("visitors")
+    assert done.out == query.url("https://s.org/r") + "\n"
+    below = run("url", f"https://s.org/r/{HOST}", "--base-url", "https://s.org/r")
+    assert below.out.startswith(f"https://s.org/r/{HOST}.json?")
+    address = f"https://elsewhere.example/{HOST}?search=paths%3Atopics"
+    done = run("stats", address, "-f", "visitors")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("sitestats: HOST: the parameter 'search=paths:topics'")
+
+
+# --- many websites ------------------------------------------------------------------
+
+
+def test_all_websites(emulator: Emulator, run: Run) -> None:
+    """--all is every website of the user, by default with page views and visitors."""
+    done = run("stats", "--all", "--last", 4, "--format", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    listed = json.loads(run("websites", "list", "--format", "json").out)
+    assert [line["hostname"] for line in lines] == [one["hostname"] for one in listed]
+    assert lines[0]["visitors"] == 953
+    assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
+    whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
+    assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
+
+
+def test_a_user_without_websites(emulator: Emulator, run: Run) -> None:
+    """Without websites there is a note, and CSV has its first line alone."""
+    emulator._core.service.websites = {}
+    done = run("stats", "--all", *LAST, "--format", "csv")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 1
+    assert done.err == "sitestats: the user has no websites\n"
+
+
+@pytest.mark.parametrize("file", ["hosts.txt", "-"])
+def test_websites_of_a_list(
+    emulator: Emulator,
+    run: Run,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """--hosts-from reads a file or standard input, beside the HOSTs; an address keeps
+    its filters.
+    """
+    address = f"https://elsewhere.example/{HOST}?country=NL"
+    data = f"# ours\n{BLOG}\n{address}\n".encode()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts.txt").write_bytes(data)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
+    rows = rows_of(done.out)
+    assert [row["hostname"] for row in rows] == [HOST, BLOG, HOST]
+    assert int(rows[2]["visitors"]) < int(rows[0]["visitors"])
+    listed = run("websites", "list", "--format", "csv").out
+    (tmp_path / "listed").write_text(listed.replace("hostname", "Domain"))
+    columns = ("--hosts-from", "listed", "--column", "hostname=Domain")
+    done = run("stats", *columns, *LAST, "--format", "csv")
+    assert [row["hostname"] for row in rows_of(done.out)] == [*emulator.websites]
+
+
+def test_a_host_of_a_list_that_is_none(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Each line that is no host name is an error with its place; nothing is sent."""
+    (tmp_path / "x.txt").write_text(f"{HOST}\nno host\n{BLOG}\n-x\n", "utf-8")
+    done = run("stats", "--hosts-from", tmp_path / "x.txt", "--limit", "0")
+    assert done.code == 2
+    for words in ("x.txt:2: 'no host' ", "x.txt:4: ", "--limit"):
+        assert words in done.err
+    assert len(done.err.splitlines()) == 3
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "name a HOST, or give --all or --hosts-from FILE"),
+        (["--all", HOST], "--all: name no HOST"),
+        ([HOST, BLOG, "--table", "pages"], "requested are: totals"),
+        ([HOST, BLOG, "--each", "moth"], "--each"),
+        (["--hosts-from", "none.txt"], "--hosts-from"),
+    ],
+)
+def test_wrong_use_of_many(
+    emulator: Emulator, run: Run, options: list[str], words: str
+) -> None:
+    """A mistake is one line and exit code 2, and nothing is sent."""
+    done = run("stats", *options, "--format", "csv")
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert words in line
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_word_is_days_in_the_zone_of_each_website(
+    emulator: Emulator, run: Run, command: str, tmp_path: Path
+) -> None:
+    """`--during this-year` needs no zone: it is that of the service's list, for one
+    website, several, a list and all, also when it is split; or that of --timezone.
+    """
+    emulator.add_website("far.example", timezone="Pacific/Kiritimati")
+    (tmp_path / "hosts.txt").write_text("far.example")
+    pinned = StatsQuery("far.example").during("this-year").pinned("Pacific/Kiritimati")
+
+    def requested(*options: object) -> list[tuple[str, str]]:
+        emulator.forget_requests()
+        done = run(command, *options, "-f", "visitors", "--format", "csv")
+        assert (done.code, done.err) == (0, "")
+        return [
+            (request.params["start"], request.params["end"])
+            for request in emulator.requests
+            if request.path == "/far.example.json"
+        ]
+
+    here = (pinned.params()["start"], pinned.params()["end"])
+    listed = ["--hosts-from", str(tmp_path / "hosts.txt")]
+    for hosts in (["far.example"], [HOST, "far.example"], listed, ["--all"]):
+        assert here in requested(*hosts, "--during", "this-year")
+    if command == "stats":
+        months = ("--during", "last-quarter", "--each", "month")
+        assert len(requested("far.example", *months)) == 3
+        assert len(requested(*listed, "--last", 60, "--each", "month")) in {2, 3}
+    emulator.forget_requests()
+    zone = ("--during", "last-year", "--timezone", "UTC")
+    assert run(command, "far.example", *zone).code == 0
+    assert {request.path for request in emulator.requests} == {"/far.example.json"}
+
+
+def test_a_word_for_a_website_that_is_not_listed(emulator: Emulator, run: Run) -> None:
+    """Where nobody knows the zone, the option that gives it is named; nothing is
+    requested of the website.
+    """
+    done = run("stats", "other.example", "--during", "last-month")
+    assert done.code == 2
+    assert "--timezone" in done.err
+    assert [request.path for request in emulator.requests] == ["/api/websites"]
+
+
+@pytest.mark.parametrize(
+    ("each", "period", "days"),
+    [
+        ("day", ("--last", 3), 3),
+        ("week", ("--during", "2026-03"), 6),
+        ("month", ("--start", "2026-01-15", "--end", "2026-03-02"), 3),
+    ],
+)
+def test_a_period_is_split(
+    emulator: Emulator, run: Run, each: str, period: tuple[Any, ...], days: int
+) -> None:
+    """--each splits the period, also of one website; it is cut at its ends."""
+    done = run("stats", HOST, *period, "--each", each, "-f", "visitors", "--format=csv")
+    rows = rows_of(done.out)
+    assert len(rows) == days
+    assert [row["first_day"] for row in rows] == sorted(r["first_day"] for r in rows)
+
+
+def test_a_list_of_each_website(emulator: Emulator, run: Run) -> None:
+    """A list has rows for each website, and says in each whether it was cut."""
+    options = ("--last", 4, "-f", "countries", "--limit", 2, "--format", "csv")
+    rows = rows_of(run("stats", HOST, BLOG, *options).out)
+    assert [row["hostname"] for row in rows] == [HOST, HOST, BLOG, BLOG]
+    assert [row["value"] for row in rows] == ["US", "DE", "US", "DE"]
+    assert {row["truncated"] for row in rows} == {"true"}
+    by_day = run("stats", HOST, BLOG, "--last", 4, "-f", "histogram", "--format=csv")
+    assert len(rows_of(by_day.out)) == 8
+    assert "date" in rows_of(by_day.out)[0]
+
+
+def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
+    """A table has a line for each website below its days, or the first ones of a list;
+    --top counts websites too.
+    """
+    done = run("stats", HOST, BLOG, "--last", 4)
+    days, heading, *_ = done.out.splitlines()
+    assert " to " in days
+    assert heading.split() == ["website", "page", "views", "visitors"]
+    assert "1,586" in done.out
+    pages = run("stats", HOST, BLOG, "--last", 4, "-f", "pages", "--top", 2)
+    assert pages.out.count(HOST) == 4
+    top = run("stats", "--all", "--last", 4, "--top", 1)
+    assert top.out.count("semicomplete.com") == 1
+    assert f"… {len(emulator.websites) - 1} more" in top.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
+def test_a_narrow_terminal_cuts_no_date_and_no_number(emulator: Emulator) -> None:
+    """Text wraps; columns without room are left out from the right, and named. A bar
+    is shown meanwhile.
+    """
+    command = (
+        "stats",
+        HOST,
+        "--last",
+        "2",
+        "--each",
+        "day",
+        "-f",
+        "visitors,pageviews",
+    )
+    done = run_in_a_terminal(*command, columns=60)
+    assert done.code == 0
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    assert done.out.count(str(yesterday)) == 2
+    done = run_in_a_terminal("compare", HOST, BLOG, "--last", "2", columns=40)
+    assert "no room for" in done.out
+    assert "…" not in done.out
+
+
+@pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])
+def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> None:
+    """One that fails spoils no other: it is a line on stderr, and an object in JSON.
+    The code is 3, as to wait does not help; or 4 where it helps one of them.
+    """
+    hosts = (HOST, "nobody.example", BLOG)
+    done = run("stats", *hosts, *LAST, "--format", output)
+    assert done.code == 3
+    assert done.out.count("semicomplete.com") == 2
+    if output.startswith("json"):
+        text = done.out if output == "json" else f"[{','.join(done.out.splitlines())}]"
+        _, failed, _ = json.loads(text)
+        assert (failed["hostname"], failed["status"]) == ("nobody.example", 404)
+        assert "does not know" in failed["error"]
+    else:
+        assert "nobody" not in done.out
+    line, summary = done.err.splitlines()
+    assert line.startswith("sitestats: nobody.example today-4d to yesterday: the servi")
+    assert summary == "sitestats: 1 of 3 failed"
+    emulator.fail_next(1, status=503)
+    assert run("stats", *hosts, *LAST, "--retries", 0).code == 4
+
+
+def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> None:
+    """After the fifth failure of a kind the others are counted, in one line."""
+    emulator.fail_next(1, status=500)
+    names = [f"n{number}.example" for number in range(30)]
+    done = run("stats", HOST, *names, *LAST, "--retries", 0, "--concurrency", 1)
+    assert done.code == 4
+    lines = done.err.splitlines()
+    assert len(lines) == 8
+    assert "status 500" in lines[0]
+    assert lines[6] == "sitestats: … and 25 more like this one"
+    assert lines[7] == "sitestats: 31 of 31 failed"
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_listed_website_of_which_no_query_is_possible(
+    emulator: Emulator, run: Run, command: str
+) -> None:
+    """A listed name or zone that no query takes is a failure of its own website."""
+    names = emulator.websites
+    with emulator.client() as client:
+        body: Any = client.request("GET", "/api/websites")
+    bad = {"localhost": "UTC", "a b": "UTC", "a.example": "Mars"}
+    one = body["websites"][0]
+    body["websites"][1:1] = [
+        {**one, "hostname": name, "timezone": zone} for name, zone in bad.items()
+    ]
+    emulator.fail_next(times=None, body=body, path="/api/websites")
+    options = ("--during", "last-month", "-f", "visitors", "--format", "jsonl")
+    done = run(command, "--all", *options)
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 3
+    assert {one["hostname"] for one in found if "error" in one} == {*bad}
+    assert {one["hostname"] for one in found} == {*bad, *names}
+    assert f"3 of {len(names) + 3} failed" in done.err
+
+
+# --- comparisons --------------------------------------------------------------------
+
+
+def test_one_website_compared(emulator: Emulator, run: Run) -> None:
+    """A table for people has totals and lists of both periods."""
+    done = run("compare", HOST, "--last", 2)
+    assert (done.code, done.err) == (0, "")
+    for words in ("against", "totals", "visitors", "+125", "countries"):
+        assert words in done.out
+    wrong = run("compare", "nobody.example", "--last", 2)
+    assert (wrong.code, wrong.out) == (3, "")
+
+
+@pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG], ["--all"]])
+def test_websites_compared(emulator: Emulator, run: Run, hosts: list[str]) -> None:
+    """CSV and JSON lines have a row for each website, with the same names."""
+    command = ("compare", *hosts, "--last", 2, "-f", "visitors", "--format")
+    rows = rows_of(run(*command, "csv").out)
+    row = rows[0]
+    assert row["hostname"] == HOST
+    assert row["first_day_before"] < row["last_day_before"] < row["first_day"]
+    assert int(row["visitors"]) - int(row["visitors_before"]) == 125
+    assert row["visitors_change"] == "125"
+    objects = [json.loads(line) for line in run(*command, "jsonl").out.splitlines()]
+    assert len(objects) == len(rows)
+    assert objects[0]["visitors_change"] == 125
+
+
+def test_a_table_of_websites_compared(emulator: Emulator, run: Run) -> None:
+    """A table has a line for each website below the days."""
+    for fields in ("visitors,pageviews", "pages"):
+        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields, "--top", 3)
+        assert " to " in done.out.splitlines()[0]
+        assert ", against " in done.out.splitlines()[0]
+        assert "%" in done.out.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("period", "against", "start"),
+    [
+        (["--last", "7"], "previous_period", "today-14d"),
+        (["--during", "2026-03"], "previous_month", "2026-02-01"),
+        (["--during", "2026-W10"], "previous_week", "2026-02-23"),
+        (["--during", "2026-03"], "previous_year", "2025-03-01"),
+        (["--during", "2026-03"], "2024-Q1", "2024-01-01"),
+        (["--last", "7"], "2024-01-03..2024-01-09", "2024-01-03"),
+    ],
+)
+def test_what_is_compared_with(
+    emulator: Emulator, run: Run, period: list[str], against: str, start: str
+) -> None:
+    """--against takes the library's names, a period by its name, and two days."""
+    options = ("-f", "visitors", "--against", against, "--format", "csv")
+    assert run("compare", HOST, BLOG, *period, *options).code == 0
+    found = [request.params["start"] for request in emulator.requests]
+    assert found.count(start) == 2
+
+
+def test_a_word_to_compare_with_is_of_the_website_s_zone(
+    emulator: Emulator, run: Run
+) -> None:
+    """`--against last-year` needs no zone either."""
+    done = run("compare", HOST, "--last", 7, "--against", "last-year", "-f", "visitors")
+    assert (done.code, done.err) == (0, "")
+    year = datetime.now(UTC).year - 1
+    assert f"against {year}-01-01 to {year}-12-31" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--against", "previos_month"], "did you mean 'previous_month'?"),
+        (["--against", "2024-01-09..2024-01-03"], "--against"),
+        (["--against", "previous_month"], "--against"),
+    ],
+)
+def test_what_can_t_be_compared(
+    emulator: Emulator, run: Run, options: list[str], words: str
+) -> None:
+    """A period that there is not is one line about --against, and nothing is sent."""
+    done = run("compare", HOST, "--last", 3, *options)
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert words in line
+    assert "a query" not in line
+    assert emulator.requests == ()
+
+
+def test_a_comparison_that_failed(emulator: Emulator, run: Run) -> None:
+    """Of two requests one is enough to fail; it is one line and one object."""
+    emulator.fail_next(1, status=503, path=f"/{BLOG}.json")
+    options = ("--last", 2, "-f", "visitors", "--retries", 0, "--format", "jsonl")
+    done = run("compare", HOST, BLOG, *options)
+    assert done.code == 4
+    objects = [json.loads(line) for line in done.out.splitlines()]
+    assert [one.get("status") for one in objects] == [None, 503]
+
+
+# --- workbooks ----------------------------------------------------------------------
+
+
+def test_workbooks(
+    emulator: Emulator, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Statistics, comparisons and the list are workbooks, and plan reads the list."""
+    days = ("--last", "3", "-f", "visitors,pages")
+    for command in (
+        ("stats", HOST, *days),
+        ("stats", HOST, BLOG, *days),
+        ("compare", HOST, *days),
+        ("compare", HOST, BLOG, *days),
+        ("websites", "list"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            app.main([*command, "--format", "xlsx"], prog_name="sitestats")
+        done = capsysbinary.readouterr()
+        assert (ended.value.code, done.err) == (0, b"")
+        book = openpyxl.load_workbook(io.BytesIO(done.out))
+        rows = len([word for word in command if word.endswith(".com")])
+        assert book.worksheets[0].max_row == 1 + (rows or len(emulator.websites))
+    specs = WebsiteSpec.load(io.BytesIO(done.out))
+    with emulator.client() as client:
+        assert client.websites.plan(specs).complete
+
+
+def test_csv_reads_as_csv(emulator: Emulator, run: Run) -> None:
+    """A label with a separator, a quote or a formula is one cell."""
+    label = '=1+1,"x";-y'
+    emulator.add_website("label.example", label=label)
+    rows = [*csv.DictReader(io.StringIO(run("websites", "list", "--format=csv").out))]
+    assert rows[-1]["label"] == "'=1+1,\"x\";'-y"

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commands import rows_of, run_in_a_terminal
 from sitestats import WebsiteSpec
+from sitestats.cli._app import app
 from sitestats.emulator import Emulator
+from sitestats.provisioning._journal import open_journals
 
 if TYPE_CHECKING:
     from commands import Run
@@ -108,16 +112,16 @@ def test_without_a_terminal_it_does_not_ask(
     assert adds(emulator) == []
 
 
-@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n", "x\n", "yellow"])
+@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n"])
 def test_a_person_may_say_no(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, typed: str
 ) -> None:
     """Nothing is added unless the reply is yes."""
     at_a_terminal(typed)
     done = run("websites", "ensure", file)
-    assert done.code == 12
+    assert done.code == 130
     assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err
-    assert done.err.endswith("sitestats: nothing was added\n")
+    assert done.err.endswith("sitestats: interrupted: nothing was changed\n")
     assert adds(emulator) == []
 
 
@@ -138,7 +142,7 @@ def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
     """A person sees both forms of a name before it is added for ever."""
     at_a_terminal("no\n")
     done = run("websites", "add", "Bücher.example")
-    assert done.code == 12
+    assert done.code == 130
     assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
     assert "Add 1 website? (this can" in done.err
     assert adds(emulator) == []
@@ -151,7 +155,7 @@ def test_the_end_of_input_is_no_yes(
     at_a_terminal("")
     done = run("websites", "ensure", file)
     assert done.code == 130
-    assert done.err.splitlines()[-1] == "sitestats: interrupted"
+    assert done.err.splitlines()[-1] == "sitestats: interrupted: nothing was changed"
     assert adds(emulator) == []
 
 
@@ -164,7 +168,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
         spec = WebsiteSpec("shop.example", "Asia/Tokyo", public=True, label="shop")
         assert client.websites.plan([spec]).complete
     again = run("websites", "add", "shop.example", "--private")
-    assert again.code == 9
+    assert again.code == 8
     assert "public is true and should be false" in again.out
     assert adds(emulator) == ["shop.example"]
 
@@ -172,29 +176,155 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ({"status": 400, "body": {"ok": False, "error": "No"}}, 10),
+        ({"status": 400, "body": {"ok": False, "error": "No"}}, 3),
         ({"status": 403, "body": {"ok": False, "error": "No"}}, 3),
         ({"status": 401, "body": {"ok": False, "error": "No"}}, 3),
         ({"status": 429, "retry_after": 900, "body": {"error": "No"}}, 4),
-        ({"status": 500}, 6),
+        ({"status": 500}, 4),
         ({"status": 500, "processed": True}, 0),
     ],
 )
 def test_exit_codes_of_add(
     emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
 ) -> None:
-    """The code is 0 as specified, 10 if refused, 6 if unknown, or an error's."""
+    """The code is 0 as specified, 4 if unknown, or an error's."""
     emulator.fail_next(method="POST", **fault)
     done = run("websites", "ensure", file, "--yes", "--format", "json")
     assert done.code == code
     assert len(json.loads(done.out)["items"]) == 3
 
 
-def test_a_report_says_when_to_try_again(
-    emulator: Emulator, run: Run, file: Path
+def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
+    """The code is 8 if something is missing or differs, and 0 if not; every format has
+    every website.
+    """
+    done = run("websites", "plan", file)
+    assert (done.code, done.err) == (8, "")
+    assert done.out.splitlines()[0] == "3 websites: 2 to add, 1 present"
+    assert run("websites", "plan", file, "--only-changes").out.count("present") == 1
+    rows = rows_of(run("websites", "plan", file, "--format", "csv").out)
+    assert [row["state"] for row in rows] == ["present", "to_add", "to_add"]
+    read = json.loads(run("websites", "plan", file, "--format", "json").out)
+    assert read["items"][1]["timezone"] == "Europe/Amsterdam"
+    assert adds(emulator) == []
+
+
+def test_quiet_writes_what_is_wrong_alone(
+    emulator: Emulator, run: Run, tmp_path: Path
 ) -> None:
-    """A run that a rate limit stopped says in its report until when, by the clock."""
-    emulator.fail_next(method="POST", status=429, retry_after=900)
-    done = run("websites", "ensure", file, "--yes")
-    assert done.code == 4
-    assert "try again in 15 minutes (at " in done.out
+    """A job that runs each night writes nothing, unless somebody has to look at it."""
+    path = tmp_path / "list.csv"
+    path.write_text("hostname,public\nsemicomplete.com,yes\n")
+    done = run("websites", "ensure", path, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    path.write_text("hostname,public\nsemicomplete.com,no\n")
+    done = run("websites", "ensure", path, "--quiet")
+    assert (done.code, done.out) == (8, "")
+    assert "public is true and should be false" in done.err
+    accepted = run("websites", "ensure", path, "--quiet", "--accept-differing")
+    assert (accepted.code, accepted.out, accepted.err) == (0, "", "")
+
+
+LISTED = "Domain;Öffentlich;Kunde\nshop.example;WAHR;x\nnew.example;;\n"
+COLUMNS = ("--column", "hostname=Domain", "--column", "public=Öffentlich")
+
+
+def test_an_export_of_a_spreadsheet(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Columns have options, by which an error names them; and a pipe is a file."""
+    path = tmp_path / "export.csv"
+    path.write_text(LISTED, "utf-8")
+    done = run("websites", "plan", path)
+    assert done.code == 2
+    assert "there is no column 'hostname': add it, or name the one that is meant" in (
+        done.err
+    )
+    assert "by --column, or leave others out by --ignore-columns\n" in done.err
+    options = (*COLUMNS, "--ignore-columns")
+    done = run("websites", "plan", path, *options)
+    assert done.code == 8
+    assert done.err.startswith("sitestats: warning: ")
+    assert done.err.endswith("ignored columns: 'Kunde'\n")
+    assert "to add     shop.example  UTC, public" in done.out
+    pipe = io.TextIOWrapper(io.BytesIO(LISTED.encode()))
+    monkeypatch.setattr("sys.stdin", pipe)
+    assert run("websites", "plan", "-", *options).out == done.out
+    twice = run("websites", "plan", path, *COLUMNS[:2], *COLUMNS[:2])
+    assert "--column hostname=… is given twice" in twice.err
+
+
+def test_errors_of_a_list_have_a_line_each(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Each has its place, and nothing is requested."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname,timezone\na.example,utc\nb c,UTC\n")
+    done = run("websites", "ensure", path, "--yes")
+    assert done.code == 2
+    first, second = done.err.splitlines()
+    assert first.startswith(f"sitestats: {path}:2: timezone: 'utc' is not a name")
+    assert second.startswith(f"sitestats: {path}:3: hostname: 'b c' is not")
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "xlsx"])
+def test_what_list_writes_plan_reads(
+    emulator: Emulator,
+    tmp_path: Path,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    output: str,
+) -> None:
+    """A plan of the saved list finds nothing to do, whatever the labels are."""
+    for number, label in enumerate(['=1+1,"x";-y', " a", "'=x", "ü"]):
+        emulator.add_website(f"w{number}.example", label=label, public=True)
+    path = tmp_path / f"list.{output}"
+    codes: list[object] = []
+    for command in (("list", "--format", output), ("plan", str(path), "--quiet")):
+        with pytest.raises(SystemExit) as ended:
+            app.main(["websites", *command], prog_name="sitestats")
+        codes.append(ended.value.code)
+        path.write_bytes(capsysbinary.readouterr().out or b"-")
+    assert codes == [0, 0]
+
+
+def test_a_run_is_continued_by_its_journal(
+    emulator: Emulator, run: Run, file: Path, tmp_path: Path
+) -> None:
+    """A journal that is named is emptied in the end; without a state folder that can be
+    written it is needed, and the error names the option.
+    """
+    journal = tmp_path / "journal"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(file))
+        done = run("websites", "ensure", file, "--yes")
+        assert done.code == 2
+        assert done.err.endswith("name a file that can be written by --journal\n")
+        assert adds(emulator) == []
+        done = run("websites", "ensure", file, "--yes", "--journal", journal)
+    assert done.code == 0
+    assert journal.read_bytes() == b""
+
+
+def test_two_runs_at_once(emulator: Emulator, run: Run, file: Path) -> None:
+    """While another run adds websites for the account, the code is to try later."""
+    base_url = os.environ["SITESTATS_BASE_URL"]
+    with (
+        emulator.client(base_url=base_url) as client,
+        open_journals(client._runner.settings, None),
+    ):
+        done = run("websites", "ensure", file, "--yes")
+    assert (done.code, done.out) == (4, "")
+    assert "another run adds websites for this account" in done.err
+    assert adds(emulator) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
+def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
+    """In a terminal a bar shows how far the run is, after the plan and a yes."""
+    path = tmp_path / "hosts.txt"
+    path.write_text("".join(f"w{number:03}.example\n" for number in range(200)))
+    done = run_in_a_terminal("websites", "ensure", str(path), typed="y\n")
+    assert done.code == 0
+    assert "Add 200 websites?" in done.out
+    assert "200 websites: 200 added\r\n" in done.out

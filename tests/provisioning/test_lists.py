@@ -183,7 +183,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "CSV quote": ("a.csv", 'hostname\na.example\n"b', [(":3", "not valid CSV")]),
     "columns like no other": ("a.csv", "hostname,x,y\na.example,y,z", [
         ("", "'x' is not a field of a website, which are hostname, timezone, public"),
-        ("", "leave others out with ignore_columns"),
+        ("", "leave others out by ignore_columns=True"),
     ]),
     "no column": ("a.csv", "Domain\na.example", [
         ("", "there is no column 'hostname'"),
@@ -201,7 +201,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         [(": websites[0]: timezone", "did you mean 'Europe/Amsterdam'?")],
     ),
     "no host name": ("a.json", '[{"hostname": "a.example"}, {"label": "x"}]', [
-        (": websites[1]: hostname", "empty"),
+        (": websites[1]: hostname", "is not a valid"),
     ]),
     "misspelt": ("a.json", '[{"hostname": "a.example", "timezne": "UTC"}]', [
         ("", "'timezne' is not a field of a website (did you mean 'timezone'?)"),
@@ -224,14 +224,14 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (":3", "more cells than there are columns"),
     ]),
     "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
-        (":2: hostname", "empty"),
+        (":2: hostname", "is not a valid"),
     ]),
     "no name in a line": ("a.txt", "a.example\nb example\n\nhttp://c.example", [
-        (":2: hostname", "a space"),
-        (":4: hostname", "scheme"),
+        (":2: hostname", "is not a valid"),
+        (":4: hostname", "is not a valid"),
     ]),
     "a quoted line end": ("a.csv", 'hostname,label\na.example,"x\ny"\nb,', [
-        (":4: hostname", "no dot"),
+        (":4: hostname", "is not a valid"),
     ]),
     "in the order of the lines": (
         "a.csv",
@@ -239,7 +239,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         [
             (":3", "a.example is given twice, here and at a.csv:2"),
             (":4", "more cells"),
-            (":5: hostname", "no dot"),
+            (":5: hostname", "is not a valid"),
             (":7", "d.example is given twice"),
         ],
     ),

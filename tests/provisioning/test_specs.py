@@ -36,8 +36,8 @@ def test_a_host_name_alone_says_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("arguments", "place", "advice"),
     [
-        ({"hostname": "https://example.com"}, "hostname", "without a scheme"),
-        ({"hostname": ""}, "hostname", "not a valid host name"),
+        ({"hostname": "https://example.com"}, "hostname", "is not a valid host name"),
+        ({"hostname": ""}, "hostname", "is not a valid host name"),
         ({"hostname": None}, "hostname", "None"),
         ({"timezone": "europe/amsterdam"}, "timezone", "'Europe/Amsterdam'"),
         ({"timezone": "+02:00"}, "timezone", "tz database"),
@@ -47,7 +47,7 @@ def test_a_host_name_alone_says_nothing_else() -> None:
         ({"public": 1}, "public", "true or false"),
         ({"label": 7}, "label", "a label is text"),
         ({"label": "\ud800"}, "label", "surrogate"),
-        ({"hostname": "*.a.example"}, "hostname", "not a valid host name"),
+        ({"hostname": "*.a.example"}, "hostname", "is not a valid host name"),
     ],
 )
 def test_a_wrong_value_is_refused(
@@ -65,12 +65,7 @@ def test_a_wrong_value_is_refused(
 anything = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
 
 
-@given(
-    hostname=st.just("a.example") | anything,
-    timezone=st.sampled_from(["UTC", None]) | anything,
-    public=st.booleans() | anything,
-    label=st.text() | anything,
-)
+@given(hostname=anything, timezone=anything, public=anything, label=anything)
 def test_any_value_is_kept_or_refused(**arguments: Any) -> None:
     """No value raises anything but SpecError."""
     try:

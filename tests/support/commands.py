@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import attrs
 import pytest
@@ -38,10 +39,12 @@ def served() -> Iterator[tuple[Emulator, str]]:
 
 @pytest.fixture
 def emulator(
-    served: tuple[Emulator, str], monkeypatch: pytest.MonkeyPatch
+    served: tuple[Emulator, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Emulator]:
     """The emulator that the environment variables name."""
     emulator, address = served
+    # An add that is unknown in one test is not waited for in the next one.
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("SITESTATS_BASE_URL", address)
     monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
     monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
@@ -76,7 +79,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def run_in_a_terminal(*arguments: str, typed: str = "") -> Done:
+def run_in_a_terminal(*arguments: str, typed: str = "", columns: int = 80) -> Done:
     """Run a command in a process of its own, whose streams are a terminal."""
     import pty
 
@@ -86,7 +89,7 @@ def run_in_a_terminal(*arguments: str, typed: str = "") -> Done:
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+        env=os.environ | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24"},
     )
     os.close(theirs)
     os.write(ours, typed.encode())

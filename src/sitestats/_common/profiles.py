@@ -69,17 +69,18 @@ def load_profile(name: str | None = None) -> Profile:
 
 def profile_names() -> list[str]:
     """The names of the accounts that ``Client.from_profile`` takes, in the order of
-    the file; none where it can't be read.
+    the file; none without one.
+
+    Raises:
+        ConfigurationError: The file can't be read.
 
     >>> from sitestats import profile_names
     >>> for name in profile_names():  # doctest: +SKIP
     ...     with Client.from_profile(name) as account:
     ...         print(name, len(account.websites.list()))
     """
-    try:
-        return [*_read_profiles(profiles_path())]
-    except ConfigurationError:
-        return []
+    path = profiles_path()
+    return [*_read_profiles(path)] if path.exists() else []
 
 
 def profiles_path() -> Path:

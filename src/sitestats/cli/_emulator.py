@@ -1,4 +1,4 @@
-"""``sitestats emulator``: serve the emulator on a local port."""
+"""``sitestats emulator`` and ``sitestats demo``: a local stand-in of the service."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
-from ._exits import Code, fail
+from ._options import command
+from ._output import make_console, print_table
 
 
-@click.command(
+@command(
     epilog="""\b
     Examples:
       sitestats emulator
@@ -109,7 +110,7 @@ def emulator(
             service.fail_next(None, latency=pause)
         serving = service.serve(port=port)
     except ValueError as error:
-        fail([str(error)], Code.WRONG_USE)
+        raise click.UsageError(str(error)) from None
     with serving as address:
         click.echo(f"export SITESTATS_BASE_URL={address}")
         click.echo(f"export SITESTATS_API_KEY={service.api_key}")
@@ -122,6 +123,13 @@ def emulator(
             err=True,
         )
         _wait()
+
+
+def _wait() -> None:
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        click.echo(err=True)
 
 
 def _seconds(text: str) -> float:
@@ -148,8 +156,40 @@ def _happens(share: float, request: object) -> bool:
     return random.random() < share  # noqa: S311 - no secret
 
 
-def _wait() -> None:
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        click.echo(err=True)
+@command(
+    epilog="""\b
+    Example:
+      sitestats demo
+    """,
+)
+def demo() -> None:
+    """Show real traffic, read over HTTP from the emulator.
+
+    The emulator is a local stand-in of the service. Nothing leaves this machine,
+    and no account is needed.
+    """
+    from sitestats import Client, StatsQuery
+    from sitestats.analysis import Display
+    from sitestats.emulator import Emulator
+
+    emulator = Emulator.demo()
+    query = (
+        StatsQuery("semicomplete.com")
+        .fields("pageviews", "visitors", "histogram", "pages", "countries")
+        .all_events()
+        .last(days=7)
+    )
+    console = make_console()
+    with (
+        emulator.serve(port=0) as address,
+        Client(
+            address, api_key=emulator.api_key, user_id=emulator.user_id, proxy=None
+        ) as client,
+    ):
+        console.print(f"The emulator, a local stand-in, serves at {address}:\n")
+        headings = {"hostname": "website", "timezone": "time zone", "is_public": ""}
+        print_table([one.to_dict() for one in client.websites.list()], headings)
+        console.print("\nThis is what client.stats.get returns for")
+        console.print(f"{query}\n".replace(").", ")\n  ."), style="bold")
+        console.print(Display(client.stats.get(query), rows=8))
+    console.print("\nTo go on: sitestats emulator, and sitestats stats --help")

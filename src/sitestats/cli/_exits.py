@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import signal
+import re
 import sys
 import warnings
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
-from types import FrameType
-from typing import TYPE_CHECKING, Final, NoReturn, TextIO
+from itertools import cycle
+from typing import Any, Final, NoReturn, cast
 
 import click
 
 from sitestats import (
     BusyError,
-    ConfigurationError,
-    InvalidInputError,
-    MissingExtraError,
     ResponseError,
     ServiceError,
     SiteStatsError,
@@ -28,11 +24,6 @@ from sitestats import (
 )
 from sitestats._common.text import plain
 
-from ._advice import in_a_shell
-
-if TYPE_CHECKING:
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
-
 
 class Code(IntEnum):
     """The exit codes, each with one meaning, which MEANINGS has."""
@@ -40,63 +31,50 @@ class Code(IntEnum):
     OK = 0
     MISTAKE = 1
     WRONG_USE = 2
-    ERROR_RESPONSE = 3
+    GIVE_UP = 3
     TRY_LATER = 4
     BAD_RESPONSE = 5
-    UNKNOWN = 6
-    BUSY = 7
-    TO_ADD = 8
-    DIFFERING = 9
-    REFUSED = 10
-    STOPPED = 11
-    DECLINED = 12
-    OUTPUT = 13
+    DIFFERS = 8
     INTERRUPTED = 130
-    CLOSED_PIPE = 141
-    TERMINATED = 143
 
 
 MEANINGS: Final = {
     Code.OK: "done; every website is as specified, or may differ",
     Code.MISTAKE: "a mistake in sitestats itself, with a traceback: please report it",
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
-    Code.ERROR_RESPONSE: "waiting does not help: credentials, permission, an unknown "
-    "or locked website, a wrong address or certificate",
-    Code.TRY_LATER: "try later: no response, too many requests, or the service failed, "
-    "for one website or for some of many; or a warehouse is behind",
+    Code.GIVE_UP: "waiting does not help: credentials, permission, an unknown or "
+    "locked website, a refused name, a wrong address or certificate",
+    Code.TRY_LATER: "try later, or not known: run it again. There was no response, "
+    "too many requests, another run, or the service failed",
     Code.BAD_RESPONSE: "the response was not understood",
-    Code.UNKNOWN: "it is not known whether a website was added",
-    Code.BUSY: "another run is under way for this account, journal or warehouse",
-    Code.TO_ADD: "plan: websites are missing, and would be added",
-    Code.DIFFERING: "a website exists and differs: change it by hand; or check finds "
-    "that the service differs from the emulator",
-    Code.REFUSED: "the service refused a website, and the run went on",
-    Code.STOPPED: "the run stopped, because its journal can't be written",
-    Code.DECLINED: "you did not confirm; nothing was added or requested",
-    Code.OUTPUT: "the output can't be written, such as to a full disk",
-    Code.INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
-    Code.CLOSED_PIPE: "the reader of the output has closed it (SIGPIPE)",
-    Code.TERMINATED: "ended by SIGTERM",
+    Code.DIFFERS: "something differs or would change: a website is missing or is not "
+    "as specified, or the service differs from the emulator",
+    Code.INTERRUPTED: "interrupted by Ctrl-C, or you said no",
 }
 """What each code means, for the help; ``docs/command-line.md`` has the same table."""
 
-_OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_MOST_OF_A_KIND: Final = 5
+CLOSED_PIPE: Final = 141
+"""How a shell calls the end of a program whose reader has gone, as with ``| head``."""
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived: it ends a command as Ctrl-C does."""
+def code_of(error: BaseException) -> Code:
+    """The exit code for *error*, by what a script can do about it."""
+    match error:
+        case BusyError():
+            return Code.TRY_LATER
+        case TransportError() | ServiceError():
+            return Code.TRY_LATER if error.retryable else Code.GIVE_UP
+        case ResponseError():
+            return Code.BAD_RESPONSE
+        case _:
+            return Code.WRONG_USE
 
 
-def handle_sigterm() -> None:
-    """Let SIGTERM end the command in order, unless its parent has it ignored."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
-
-
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    # Some programs send it twice, which must not interrupt the end itself.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Terminated
+def worst(codes: Iterable[Code]) -> Code:
+    """The code for several outcomes: to try later where that helps one of them."""
+    found = {*codes} - {Code.OK}
+    return Code.TRY_LATER if Code.TRY_LATER in found else min(found, default=Code.OK)
 
 
 def exit_with(code: Code) -> None:
@@ -105,20 +83,16 @@ def exit_with(code: Code) -> None:
         raise click.exceptions.Exit(code)
 
 
-def fail(messages: Iterable[str], code: Code) -> NoReturn:
-    """End the command with a line for each message, and no usage text."""
-    with suppress(OSError):  # standard error may be closed
-        for message in messages:
-            click.echo(f"sitestats: {one_line(message)}" if message else "", err=True)
+def fail(message: str, code: Code) -> NoReturn:
+    """End the command with the lines of *message*, and no usage text."""
+    for line in message.splitlines():
+        tell(line)
     raise click.exceptions.Exit(code)
 
 
-def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn:
-    """End the command after Ctrl-C or SIGTERM, with the notes of the interrupt."""
-    advice += "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))
-    if isinstance(interrupt, Terminated):
-        fail([f"ended by SIGTERM{advice}"], Code.TERMINATED)
-    fail([f"interrupted{advice}"], Code.INTERRUPTED)
+def tell(message: object) -> None:
+    """Write a line to standard error."""
+    click.echo(f"sitestats: {one_line(message)}", err=True)
 
 
 def one_line(text: object) -> str:
@@ -126,99 +100,143 @@ def one_line(text: object) -> str:
     return plain(" ".join(str(text).split()))
 
 
-def code_of(error: SiteStatsError) -> Code:
-    """The exit code for *error*, by what a script can do about it."""
-    match error:
-        case BusyError():
-            return Code.BUSY
-        case InvalidInputError() | ConfigurationError() | MissingExtraError():
-            return Code.WRONG_USE
-        case TransportError() | ServiceError():
-            return Code.TRY_LATER if error.retryable else Code.ERROR_RESPONSE
-        case ResponseError():
-            return Code.BAD_RESPONSE
-        case _:
-            return Code.WRONG_USE
+# --- messages of the library ------------------------------------------------------
+
+_OPTIONS: Final = {
+    "fields": "--field",
+    "events": "--event",
+    "all_events": "--all-events",
+    "where_metadata": "--metadata",
+    "days": "--last",
+    "between": "--start --end",
+    "first_day": "--since",
+    "version": "--api-version",
+    "extra_param": "--param",
+    "lists": "--fields",
+    "columns": "--column",
+    "from_url": "HOST",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            *("on", "last", "during", "timezone", "interval", "limit", "where", "path"),
+            *("against", "timeout", "total_timeout", "retries", "concurrency"),
+            *("public", "label", "base_url", "ignore_columns", "journal"),
+        )
+    },
+}
+"""The options for steps of the builder and arguments of the library."""
+_NAMED: Final = re.compile(
+    # .limit(5); a place at the beginning of a line; total_timeout, columns=.
+    r"\.(?P<step>\w+)\((?P<values>[^()]*(?:\(\))?)\)"
+    r"|^(?P<place>\w+)(?:\(\w+=…\))?(?=: | is | has )"
+    r"|(?<![\w.])(?P<word>[a-z]+_[a-z_]+|[a-z]+(?==))(?:=(?:True)?)?(?=[ ,;:.)]|$)",
+    re.MULTILINE,
+)
 
 
-def code_of_plan(planned: ProvisioningPlan) -> Code:
-    """The exit code for a plan; missing websites count more than differing ones."""
-    if planned.to_add:
-        return Code.TO_ADD
-    return Code.OK if planned.complete else Code.DIFFERING
+def for_shell(message: object) -> str:
+    """*message* with options in place of the builder's steps and of arguments.
+
+    >>> for_shell("limit: add .where(page='/a') or .fields('pages', …)")
+    '--limit: add --where page=/a or --field pages --field …'
+    """
+    return _NAMED.sub(_option, str(message))
 
 
-def code_of_report(report: ProvisioningReport) -> Code:
-    """The exit code for what a run did: the worst of it."""
-    if report.unknown:
-        return Code.UNKNOWN
-    if isinstance(report.stopped, ConfigurationError):
-        # Once a run has begun, its journal is all that is set up and can fail.
-        return Code.STOPPED
-    if report.stopped is not None:
-        return code_of(report.stopped)
-    failed = (*report.refused, *report.not_tried)
-    codes = {code_of(item.error) if item.error else Code.REFUSED for item in failed}
-    if codes:
-        return Code.TRY_LATER if codes == {Code.TRY_LATER} else Code.REFUSED
-    return Code.OK if report.complete else Code.DIFFERING
+def _option(found: re.Match[str]) -> str:
+    step = found["step"]
+    option = _OPTIONS.get(step or found["place"] or found["word"])
+    if option is None:
+        return found[0]
+    # Values are shown as they are in a shell, and expressions of Python are not.
+    values = [
+        text.removeprefix("days=").replace("'", "")
+        if re.search(r"['\d]", text)
+        else "…"
+        for text in filter(None, (found["values"] or "").split(", "))
+    ]
+    if not values:
+        return option.replace(" ", " and ")
+    if option == "--param":
+        values = ["=".join(values)]
+    named = " ".join(map(" ".join, zip(cycle(option.split()), values, strict=False)))
+    # A step may follow another one.
+    return f" {named}" if found.string[: found.start()].endswith(")") else named
 
 
-def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    if issubclass(category, SiteStatsWarning):
-        warning = message if isinstance(message, Warning) else category(message)
-        for text in in_a_shell(warning).splitlines():
-            click.echo(f"sitestats: warning: {one_line(text)}", err=True)
-    else:
-        text = warnings.formatwarning(message, category, filename, lineno, line)
-        (file or sys.stderr).write(text)
+def tell_failures(failed: Sequence[tuple[str, object]], total: int) -> None:
+    """A line for each failure, and a count where many are of one kind."""
+    kinds: dict[object, list[str]] = {}
+    for where, error in failed:
+        kind = type(error), getattr(error, "status", None)
+        kinds.setdefault(kind, []).append(f"{where}: {for_shell(error)}")
+    for lines in kinds.values():
+        for line in lines[:_MOST_OF_A_KIND]:
+            tell(line)
+        if (more := len(lines) - _MOST_OF_A_KIND) > 0:
+            tell(f"… and {more:,} more like this one")
+    if failed:
+        tell(f"{len(failed):,} of {total:,} failed")
+
+
+# --- the end of a command ---------------------------------------------------------
 
 
 @contextmanager
 def one_line_each() -> Generator[None]:
     """Print errors and warnings as lines without a traceback, and exit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", SiteStatsWarning)
-        warnings.showwarning = _show_warning
-        try:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", SiteStatsWarning)
+            warnings.showwarning = cast("Any", _Warnings())
             yield
-        except SiteStatsError as error:
-            fail(in_a_shell(error).splitlines(), code_of(error))
-        except click.UsageError as error:
-            context = error.ctx or click.get_current_context(silent=True)
-            path = "sitestats" if context is None else context.command_path
-            if error.ctx is None and context is not None and context.invoked_subcommand:
-                path += f" {context.invoked_subcommand}"
-            fail([f"{error.format_message()} (see {path} --help)"], Code.WRONG_USE)
-        except click.Abort:
-            # Ctrl-C or Ctrl-D at a prompt: the line of the prompt is not ended yet.
-            fail(["", "interrupted"], Code.INTERRUPTED)
-        except KeyboardInterrupt as interrupt:
-            fail_interrupted(interrupt)
-        except BrokenPipeError:
-            _discard_output()
-            raise click.exceptions.Exit(Code.CLOSED_PIPE) from None
-        except OSError as error:
-            where = "" if error.filename is None else f"{error.filename}: "
-            message = f"{where}{error.strerror or error}"
-            if error.filename is None and error.errno in _OUTPUT_ERRORS:
-                _discard_output()
-                fail([f"the output can't be written: {message}"], Code.OUTPUT)
-            fail([message], Code.WRONG_USE)
+    except SiteStatsError as error:
+        fail(for_shell(error), code_of(error))
+    except click.UsageError as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+            raise
+        fail(_usage(error), Code.WRONG_USE)
+    except click.Abort:
+        # The line of the prompt is not ended.
+        click.echo(err=True)
+        fail("interrupted: nothing was changed", Code.INTERRUPTED)
+    except KeyboardInterrupt as error:
+        notes = getattr(error, "__notes__", ())
+        fail("; ".join(["interrupted", *notes]), Code.INTERRUPTED)
+    except OSError as error:
+        if error.filename is None:
+            # Python writes what is left in the buffer at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(CLOSED_PIPE) from None
+        where = error.filename or "the output can't be written"
+        fail(f"{where}: {error.strerror or error}", Code.WRONG_USE)
 
 
-def _discard_output() -> None:
-    # At its end Python writes what is left in the buffers, and reports that it can't.
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - no folder of ours
-                os.dup2(nothing.fileno(), stream.fileno())
+class _Warnings:
+    """Shows each warning of the library once, on a line."""
+
+    def __init__(self) -> None:
+        self._told = set[str]()
+
+    def __call__(
+        self, message: Warning | str, category: type[Warning], *place: Any
+    ) -> None:
+        text = str(message)
+        if not issubclass(category, SiteStatsWarning):
+            click.echo(warnings.formatwarning(message, category, *place[:2]), err=True)
+        elif text not in self._told:
+            self._told.add(text)
+            tell(f"warning: {for_shell(text)}")
+
+
+def _usage(error: click.UsageError) -> str:
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        name = error.option_name.lstrip("-")
+        if name in {"json", "jsonl", "csv", "xlsx"}:
+            message = f"There is no option --{name}: use --format {name}."
+    # What click finds is about options, and what a command finds often is not.
+    if type(error) is click.UsageError or error.ctx is None:
+        return message
+    return f"{message} (see {error.ctx.command_path} --help)"

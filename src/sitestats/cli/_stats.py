@@ -1,69 +1,45 @@
-"""``sitestats stats`` (read statistics) and ``sitestats url`` (print the address)."""
+"""``sitestats stats``, ``compare`` and ``url``: statistics of websites."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitestats._query.builder import requested
-
-from ._client import base_address, client_options
-from ._help import GroupedCommand, together
-from ._hosts import WebsiteQueries, each_option, host_options, is_one
-from ._output import (
-    FORMATS,
-    JSON_LINES,
-    XLSX,
-    format_options,
-    make_console,
-    print_json,
-    print_json_line,
-    print_workbook,
+from ._client import client_options, make_client, store_option
+from ._exits import exit_with, tell
+from ._options import (
+    against_option,
+    command,
+    each_option,
+    host_options,
+    query_options,
+    result_options,
 )
-from ._print_outcomes import PrintOptions, print_options_of, print_outcomes
-from ._query import OVERVIEW, OVERVIEW_OF_MANY, make_queries, query_options
+from ._outcomes import MOST_ENTRIES, View, print_rows
+from ._output import make_console, print_csv, print_json, print_workbook
+from ._queries import (
+    OVERVIEW,
+    OVERVIEW_OF_MANY,
+    build_queries,
+    find_rows,
+    is_one,
+    other_query,
+    read_hosts,
+)
 
 if TYPE_CHECKING:
-    from sitestats import Entries, Stats
+    from sitestats import Stats, StatsQuery
     from sitestats.analysis import Comparison
 
-result_options = together(
-    click.option(
-        "--top",
-        type=click.IntRange(1),
-        default=10,
-        help="The most lines of a table; JSON and CSV have all of them.",
-    ),
-    click.option(
-        "--table",
-        metavar="FIELD",
-        help="The list that is printed as CSV, or of many websites as a table, if "
-        "several are requested.",
-    ),
-    click.option(
-        "--store",
-        metavar="FILE",
-        envvar="SITESTATS_STORE",
-        help="Store responses about days that are over in this file, and do not "
-        "request them again; SITESTATS_STORE when left out.",
-    ),
-    click.option(
-        "--errors",
-        metavar="FILE",
-        type=click.File("w", encoding="utf-8", lazy=False),
-        help="Write a line of CSV for each website that failed, with its error and "
-        "status.",
-    ),
-    partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX)),
-    client_options,
-)
-"""How results are requested and printed: the options of ``stats`` and ``compare``."""
+    from ._queries import Row
+
+COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
+"""What is compared of one website in a table when nothing is named."""
 
 
-@click.command(
-    cls=GroupedCommand,
+@command(
     epilog="""\b
     Examples:
       sitestats stats example.com
@@ -84,6 +60,8 @@ result_options = together(
 @query_options
 @each_option
 @result_options
+@store_option
+@client_options
 def stats(**options: Any) -> None:
     """Read the statistics of HOST.
 
@@ -93,33 +71,110 @@ def stats(**options: Any) -> None:
 
     Of several websites, or with --each, a table, CSV and JSON lines have a row for
     each, in the order of the websites. What fails is a line on standard error, and
-    the exit code is 4,
-    or 3 where waiting does not help.
+    the exit code is 4, or 3 where waiting does not help.
     """
-    from sitestats import Outcomes
+    single = is_one(options)
+    unit = options.pop("each")
 
-    is_single, how = is_one(options), print_options_of(options)
-    websites = WebsiteQueries(options, OVERVIEW if is_single else OVERVIEW_OF_MANY)
-    how = how.with_table_of(requested(websites.first).lists, is_one=is_single)
-    if not is_single:
-        print_outcomes(websites, how, websites.queries, Outcomes)
-        return
-    with websites.client as client:
-        (query,) = websites.queries()
-        found = client.stats.get(query)
-    match how.output:
-        case "json":
-            print_json(found.to_dict())
-        case "jsonl":
-            print_json_line(found.to_dict())
+    def split(query: StatsQuery) -> list[Row]:
+        query.validate()
+        return [(part,) for part in (query.each(unit) if unit else [query])]
+
+    _run(options, split, OVERVIEW if single else OVERVIEW_OF_MANY, is_single=single)
+
+
+@command(
+    epilog="""\b
+    Examples:
+      sitestats compare example.com --last 7
+      sitestats compare example.com --during 2026-03 --against previous_month
+      sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
+      sitestats compare --all --during 2026-03 --against previous_year --format csv
+    """,
+)
+@host_options
+@query_options
+@against_option
+@result_options
+@store_option
+@client_options
+def compare(*, against: str, **options: Any) -> None:
+    """Compare the statistics of HOST with another period's.
+
+    HOST is a host name or an address, as in `stats`. Each website is requested
+    twice. CSV has the number, the one before, the change, and that in percent.
+    """
+    single = is_one(options) and options["output"] in {"table", "xlsx"}
+
+    def split(query: StatsQuery) -> list[Row]:
+        return [(query, other_query(query, against))]
+
+    is_overview = single and options["output"] == "table"
+    _run(
+        options,
+        split,
+        COMPARED if is_overview else OVERVIEW_OF_MANY,
+        is_single=single,
+    )
+
+
+def _run(
+    options: dict[str, Any],
+    split: Callable[[StatsQuery], list[Row]],
+    fields: tuple[str, ...],
+    *,
+    is_single: bool,
+) -> None:
+    """Request what the options name, and print it."""
+    view, concurrency = View.of(options), options.pop("concurrency")
+    every = options.pop("every")
+    # Any valid host name, to check the options before the list is requested.
+    hosts = read_hosts(options) or [("example.com", "")]
+    with make_client(options) as client:
+        queries = build_queries(hosts, client.base_url, options, fields)
+        view = view.for_query(queries[0], is_one=is_single)
+        rows, refused = find_rows(client, queries, split, every=every)
+        if not is_single:
+            code = print_rows(client, rows, refused, view, concurrency=concurrency)
+            exit_with(code)
+            return
+        ((query, *other),) = rows
+        if other:
+            _print_one(client.stats.compare(query, against=other[0]), view)
+        else:
+            _print_one(client.stats.get(query), view)
+
+
+def _print_one(found: Stats | Comparison, view: View) -> None:
+    match view.output:
+        case "json" | "jsonl":
+            print_json(found.to_dict(), indent=2 if view.output == "json" else None)
         case "csv":
-            _print_csv(found, how)
+            _print_csv(found, view)
+        case "xlsx":
+            print_workbook(found)
         case _:
-            print_one(found, how)
+            from sitestats.analysis import Display
+
+            make_console().print(Display(found, rows=view.top or MOST_ENTRIES))
 
 
-@click.command(
-    cls=GroupedCommand,
+def _print_csv(found: Any, view: View) -> None:
+    if view.table is None:
+        names = [name for name in found.requested if name in found]
+        names = [
+            name for name in names if isinstance(getattr(found, name), (int, float))
+        ]
+        print_csv(names, [{name: getattr(found, name) for name in names}])
+        return
+    entries = getattr(found, view.table)
+    print_csv(entries.columns, entries.to_dicts())
+    if entries.truncated:
+        # On standard error, since programs read the rows.
+        tell(f"warning: {view.table}: cut by the limit: there may be others")
+
+
+@command(
     epilog="""\b
     Examples:
       sitestats url example.com --last 30 --field pages
@@ -135,32 +190,8 @@ def url(host: str, **options: Any) -> None:
     HOST is a host name or an address, as in `stats`. The key is not part of
     the output.
     """
-    base = base_address(options)
-    (query,) = make_queries([(host, "")], base, options)
+    with make_client(options) as client:
+        base = client.base_url
+    (query,) = build_queries([(host, "")], base, options, OVERVIEW)
     query.validate()
     click.echo(query.url(base))
-
-
-def print_one(found: Stats | Comparison, how: PrintOptions) -> None:
-    """Print one result for people."""
-    from sitestats.analysis import Display
-
-    if how.output == XLSX:
-        print_workbook(found)
-    else:
-        make_console().print(Display(found, rows=how.top))
-
-
-def _print_csv(found: Stats, how: PrintOptions) -> None:
-    if how.table is None:
-        names = [name for name in found.requested if name in found]
-        how.style.write(names, [{name: getattr(found, name) for name in names}])
-        return
-    entries: Entries[Any] = getattr(found, how.table)
-    how.style.write(entries.columns, entries.to_dicts())
-    if entries.truncated:
-        # On standard error, since programs read the rows.
-        click.echo(
-            f"sitestats: warning: {how.table}: cut by the limit: there may be others",
-            err=True,
-        )

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from shutil import disk_usage, rmtree
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from sitestats import MissingExtraError
-from sitestats._common.text import plain
 
 from ._client import client_options, make_client
-from ._exits import Code, fail
-from ._help import GroupedCommand, SuggestingGroup, together
-from ._hosts import hosts_from_option, read_hosts
-from ._output import csv_style, format_options, make_console, print_json
+from ._exits import Code, exit_with, fail, tell_failures, worst
+from ._options import (
+    Group,
+    format_option,
+    hosts_from_option,
+    in_section,
+    together,
+    when,
+)
+from ._output import print_csv, print_json, print_table
+from ._queries import read_hosts
 
 if TYPE_CHECKING:
     from dlt import Pipeline
 
     from sitestats.warehouse import Coverage, Estimate
 
-_MOST_SHOWN: Final = 20
-"""The most failed websites that are named; `status` has all of them."""
 _NAME: Final = "sitestats"
 """The pipeline's name, after which dlt names the file of DuckDB."""
-_NOTHING_YET: Final = (
-    "there is nothing here yet: run `sitestats warehouse update`, or give --to and "
-    "--dataset as you gave them to it"
-)
 _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_DATE: Final = click.DateTime(["%Y-%m-%d"])
 
+_in_destination = in_section("Destination")
 _destination_options = together(
-    click.option(
+    _in_destination(
         "--to",
         "destination",
         default="duckdb",
@@ -53,13 +51,13 @@ _destination_options = together(
         help="The destination: a name that dlt knows, such as postgres, bigquery or "
         "filesystem. Its address and credentials are in dlt's configuration.",
     ),
-    click.option(
+    _in_destination(
         "--dataset",
         default="web",
         metavar="NAME",
         help="The schema of the tables in the database, or their folder.",
     ),
-    click.option(
+    _in_destination(
         "--folder",
         type=click.Path(exists=True, file_okay=False),
         default=".",
@@ -72,13 +70,12 @@ _destination_options = together(
 )
 
 
-@click.group(cls=SuggestingGroup)
+@click.group(cls=Group)
 def warehouse() -> None:
     """Load every day of each website into a database."""
 
 
 @warehouse.command(
-    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats warehouse update --since 2025-06-01
@@ -87,15 +84,26 @@ def warehouse() -> None:
     """,
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
-@click.option(
+@hosts_from_option
+@when(
     "--since",
+    type=_DATE,
     metavar="DAY",
     help="The first day of the dataset; the first update needs it.",
 )
-@click.option(
-    "--until", metavar="DAY", help="The last day to read; yesterday when left out."
+@when(
+    "--until",
+    type=_DATE,
+    metavar="DAY",
+    help="The last day to read; yesterday when left out.",
 )
-@hosts_from_option
+@when(
+    "--lag",
+    type=click.IntRange(0),
+    default=1,
+    metavar="DAYS",
+    help="How many days to read again, before the new ones.",
+)
 @click.option(
     "--fields",
     metavar="NAMES",
@@ -113,31 +121,11 @@ def warehouse() -> None:
     "update; without a terminal, there is a warning.",
 )
 @click.option(
-    "--lag",
-    type=click.IntRange(0),
-    default=1,
-    metavar="DAYS",
-    help="How many days to read again, before the new ones.",
-)
-@click.option(
     "--concurrency",
     type=click.IntRange(1, 50),
     default=20,
     metavar="N",
     help="How many requests are under way at once.",
-)
-@click.option(
-    "--max-requests",
-    type=click.IntRange(1),
-    default=20_000,
-    metavar="N",
-    help="How many requests a load has at most, which bounds the memory.",
-)
-@click.option(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    help="Write nothing but the websites that failed, to standard error.",
 )
 @click.option(
     "--wait",
@@ -146,13 +134,18 @@ def warehouse() -> None:
     metavar="SECONDS",
     help="How long to wait for a DuckDB file that another program has open.",
 )
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Write nothing but the websites that failed, to standard error.",
+)
 @_destination_options
 @client_options
 def update(
-    hosts: tuple[str, ...],
     *,
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     fields: str | None,
     dry_run: bool,
     yes: bool,
@@ -169,50 +162,50 @@ def update(
     reads what is new. A website that fails is read by the next run; the others go on.
     The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
-    names = [*hosts, *(name for name, _ in read_hosts(options))]
-    pace = {name: options.pop(name) for name in ("lag", "concurrency", "max_requests")}
-    first = None if since is None else _day("--since", since)
-    last = until and _day("--until", until)
-    approve = partial(_approve, is_dry=dry_run, yes=yes)
-    with make_client(options) as client, _one_line(folder):
+    names = [name for name, _ in read_hosts(options)]
+    given = {name: options.pop(name) for name in ("lag", "concurrency")}
+    if fields is not None:
+        lists = [name.strip() for name in fields.split(",")]
+        given["lists"] = [name for name in lists if name not in {"", "none"}]
+    asks = dry_run or yes or (sys.stdin.isatty() and sys.stderr.isatty())
+    with make_client(options) as client, _destination(folder, destination):
         from sitestats import warehouse as made
 
-        file = Path(f"{_NAME}.duckdb")
-        pipelines = _folder(destination, dataset)
-        folders = (*pipelines.parents[1::-1], pipelines)
-        is_new = not file.exists()
-        new_folder = next((one for one in folders if not one.exists()), None)
-        lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
-            first_day=first,
+            first_day=since and since.date(),
+            until=until and until.date(),
             hostnames=names or None,
             client=client,
             progress=not quiet,
-            until=last or None,
-            approve=approve if dry_run or yes or _is_terminal() else None,
-            **pace,
-            **lists,
+            approve=partial(_approve, is_dry=dry_run, yes=yes) if asks else None,
+            **given,
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
-        if dry_run:
-            # dlt has made these, to look for what is there.
-            if is_new:
-                file.unlink(missing_ok=True)
-            if new_folder is not None:
-                rmtree(new_folder)
-            return
+    if dry_run:
+        return
     if not report.loads:
-        fail(["nothing was requested"], Code.DECLINED)
-    failed = report.failed
-    good, number = len(report.websites) - len(failed), len(report.websites)
+        raise click.Abort
+    failed, number = report.failed, len(report.websites)
     if not quiet:
-        plural = "" if report.requests == 1 else "s"
-        up_to_date = f"up to date: {good:,} of {number:,} websites"
-        click.echo(f"{report.requests:,} request{plural}; {up_to_date}")
-    if failed:
-        _tell(failed)
-        lasting = all(cursor.lasting for cursor in failed.values())
-        raise click.exceptions.Exit(Code.ERROR_RESPONSE if lasting else Code.TRY_LATER)
+        click.echo(
+            f"{report.requests:,} request{'s' * (report.requests != 1)}; "
+            f"up to date: {number - len(failed):,} of {number:,} websites"
+        )
+    tell_failures([(name, site.error) for name, site in failed.items()], number)
+    exit_with(
+        worst(
+            Code.GIVE_UP if one.lasting else Code.TRY_LATER for one in failed.values()
+        )
+    )
+
+
+def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
+    if is_dry:
+        click.echo(estimate)
+        return False
+    if yes or not estimate.is_large:
+        return True
+    return click.confirm(f"A large update: {estimate}. Go on?", err=True)
 
 
 @warehouse.command(
@@ -221,7 +214,7 @@ def update(
       sitestats warehouse status
       sitestats warehouse status --check --max-behind 2
       sitestats warehouse status --to postgres --format json
-    """
+    """,
 )
 @click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
 @click.option(
@@ -235,7 +228,7 @@ def update(
     "--check", is_flag=True, help="End with exit code 4 if a website is further behind."
 )
 @_destination_options
-@format_options
+@format_option("table", "json", "csv")
 def status(
     *,
     every: bool,
@@ -244,48 +237,43 @@ def status(
     destination: str,
     dataset: str,
     folder: str,
-    **options: Any,
+    output: str,
 ) -> None:
     """Show how many websites are up to date, and what is wrong with the others.
 
     Nothing is requested from the service. JSON and CSV have all websites.
     """
-    style, output = csv_style(options), options["output"]
-    with _one_line(folder):
-        cursors = _coverage(destination, dataset)
-    if not cursors:
-        fail([_NOTHING_YET], Code.WRONG_USE)
-    rows = [_row(name, cursor) for name, cursor in cursors.items()]
-    rows.sort(key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
-    listed = [row for row in rows if row["behind"] is not None]
-    late = [row for row in listed if row["behind"] > max_behind]
+    with _destination(folder, destination):
+        rows = _rows(_coverage(destination, dataset))
+    late = [row for row in rows if (row["behind"] or 0) > max_behind]
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        style.write([*rows[0]], rows)
+        print_csv([*rows[0]], rows)
     else:
+        listed = [row for row in rows if row["behind"] is not None]
         bad = [row for row in listed if row["error"] or row in late]
         days = [row["through"] for row in listed]
         oldest = f"; the oldest {min(days)}" if days and all(days) else ""
-        click.echo(
-            f"{len(listed) - len(bad):,} of {len(listed):,} websites up to date{oldest}"
-        )
+        good = len(listed) - len(bad)
+        click.echo(f"{good:,} of {len(listed):,} websites up to date{oldest}")
         if gone := len(rows) - len(listed):
             click.echo(
                 f"{gone:,} more not listed any more: see --all, and `sitestats "
                 "warehouse forget`"
             )
         if shown := rows if every else bad:
-            _show(shown)
-    if check and late:
-        raise click.exceptions.Exit(Code.TRY_LATER)
+            columns = ("hostname", "timezone", "through", "behind", "error")
+            names = ("website", "time zone", "", "days behind", "")
+            print_table(shown, dict(zip(columns, names, strict=True)))
+    exit_with(Code.TRY_LATER if check and late else Code.OK)
 
 
 @warehouse.command(
     epilog="""\b
     Example:
       sitestats warehouse forget gone.example
-    """
+    """,
 )
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
 @click.option(
@@ -299,7 +287,7 @@ def forget(
 
     Their days stay in the tables.
     """
-    with _one_line(folder):
+    with _destination(folder, destination):
         from sitestats import warehouse as made
 
         made.forget(_pipeline(destination, dataset), hosts, force=force)
@@ -309,41 +297,36 @@ def forget(
 def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
     from sitestats import warehouse as made
 
-    if destination == "duckdb" and not (
-        _folder(destination, dataset).exists() or Path(f"{_NAME}.duckdb").exists()
-    ):
-        # dlt would make an empty database.
-        return {}
-    return made.read_coverage(_pipeline(destination, dataset))
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
-    if is_dry:
-        click.echo(estimate)
-        return False
-    if not estimate.is_large or yes:
-        return True
-    click.echo(f"A large update: {estimate}. Go on? [y/N]: ", nl=False, err=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def _day(option: str, text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
+    # dlt would make an empty database.
+    is_new = destination == "duckdb" and not Path(f"{_NAME}.duckdb").exists()
+    found = {} if is_new else made.read_coverage(_pipeline(destination, dataset))
+    if not found:
         raise click.UsageError(
-            f"{option} takes a date such as 2026-03-01, not {text}"
-        ) from None
+            "there is nothing here yet: run `sitestats warehouse update`, or give "
+            "--folder, --to and --dataset as you gave them to it"
+        )
+    return found
 
 
-def _split(names: str) -> list[str]:
-    if names.strip() == "none":
-        return []
-    return [name.strip() for name in names.split(",") if name.strip()]
+def _rows(cursors: Mapping[str, Coverage]) -> list[dict[str, Any]]:
+    from sitestats.warehouse import last_day
+
+    rows: list[dict[str, Any]] = []
+    for name, cursor in cursors.items():
+        last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
+        rows.append(
+            {
+                "hostname": name,
+                "timezone": cursor.timezone,
+                "through": cursor.through and str(cursor.through),
+                "behind": cursor.behind(last) if cursor.listed else None,
+                "missing": len(cursor.failed),
+                "error": cursor.error,
+                "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
+            }
+        )
+    rows.sort(key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
+    return rows
 
 
 def _pipeline(destination: str, dataset: str) -> Pipeline:
@@ -354,67 +337,24 @@ def _pipeline(destination: str, dataset: str) -> Pipeline:
         raise click.UsageError(
             f"--dataset {_NAME}: the file has that name: choose another"
         )
+    # Here, as the database is; and what waits to be loaded is for one destination.
+    name = f"{destination}-{dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
         destination=destination,
         dataset_name=dataset,
-        pipelines_dir=str(_folder(destination, dataset)),
+        pipelines_dir=str(Path(".dlt", "pipelines", name).absolute()),
     )
 
 
-def _folder(destination: str, dataset: str) -> Path:
-    # Here, as the database is; and what waits to be loaded is for one destination.
-    name = f"{destination}-{dataset}".replace(os.sep, "_")
-    return Path(".dlt", "pipelines", name).absolute()
-
-
-def _tell(failed: Mapping[str, Coverage]) -> None:
-    names = sorted(failed)
-    for name in names[:_MOST_SHOWN]:
-        click.echo(f"sitestats: {plain(f'{name}: {failed[name].error}')}", err=True)
-    if (more := len(names) - _MOST_SHOWN) > 0:
-        click.echo(
-            f"sitestats: … and {more:,} more: see `sitestats warehouse status`",
-            err=True,
-        )
-
-
-def _row(name: str, cursor: Coverage) -> dict[str, Any]:
-    from sitestats.warehouse import last_day
-
-    last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
-    return {
-        "hostname": name,
-        "timezone": cursor.timezone,
-        "through": cursor.through and str(cursor.through),
-        "behind": cursor.behind(last) if cursor.listed else None,
-        "missing": len(cursor.failed),
-        "error": cursor.error,
-        "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
-    }
-
-
-def _show(rows: list[dict[str, Any]]) -> None:
-    from sitestats.analysis._console import table_of_rows
-
-    headings = {
-        "hostname": "website",
-        "timezone": "time zone",
-        "through": "",
-        "behind": "days behind",
-        "error": "",
-    }
-    make_console().print(table_of_rows(rows, headings))
-
-
 @contextmanager
-def _one_line(folder: str) -> Generator[None]:
+def _destination(folder: str, destination: str) -> Generator[None]:
     """Go to *folder*, where dlt looks for its configuration, and show an error of dlt
     as one line, and its log only where you set a level.
     """
     try:
         from dlt.common.configuration.exceptions import ConfigurationException
-        from dlt.common.destination.exceptions import UnknownDestinationModule
+        from dlt.common.destination import exceptions
         from dlt.common.exceptions import DltException, MissingDependencyException
     except ModuleNotFoundError:
         raise MissingExtraError("dlt", extra="warehouse") from None
@@ -423,7 +363,7 @@ def _one_line(folder: str) -> Generator[None]:
     wrong_use = (
         ConfigurationException,
         MissingDependencyException,
-        UnknownDestinationModule,
+        exceptions.UnknownDestinationModule,
     )
     # What it logs of a failure is printed here.
     set_default("runtime.log_level", "CRITICAL")
@@ -434,19 +374,18 @@ def _one_line(folder: str) -> Generator[None]:
         causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
             causes.append(cause)
-        for wrong in causes:
-            if isinstance(wrong, wrong_use):
-                fail([_briefly(wrong), _HOW_TO_CONFIGURE], Code.WRONG_USE)
-            if isinstance(wrong, OSError) and wrong.errno in _FULL:
-                # The error rarely says where: dlt writes to both.
-                places = sorted(
-                    (folder, gettempdir()), key=lambda p: disk_usage(p).free
-                )
-                where = f"the disk of {Path(places[0]).absolute()} is full"
-                fail([f"{where}: {wrong.strerror}"], Code.OUTPUT)
-        fail([f"the destination failed: {causes[-1]}"], Code.TRY_LATER)
-
-
-def _briefly(error: BaseException) -> str:
-    """The first two lines: the others list each place that dlt has looked at."""
-    return " ".join(str(error).splitlines()[:2])
+        for one in causes:
+            if isinstance(one, click.Abort):
+                raise one from None
+            if isinstance(one, wrong_use):
+                # The other lines list each place that dlt has looked at.
+                why = " ".join(str(one).splitlines()[:2])
+                fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)
+        # dlt takes a broken file for a lost connection too.
+        kinds = (exceptions.DestinationTransientException, OSError)
+        can_mend = destination != "duckdb" and any(isinstance(c, kinds) for c in causes)
+        first, _, _ = str(causes[-1]).partition("\n")
+        fail(
+            f"the destination failed: {first}",
+            Code.TRY_LATER if can_mend else Code.GIVE_UP,
+        )

@@ -163,7 +163,7 @@ def open_journals(
             if path is None:
                 raise ConfigurationError(
                     f"the state folder can't be used ({error}): name a file that can "
-                    "be written, with journal="
+                    "be written by journal="
                 ) from error
         else:
             journals.open(file, service)

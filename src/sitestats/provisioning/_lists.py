@@ -148,7 +148,7 @@ def _fields_of(
     missing = {*_FIELDS} - {*found.values()}
     wrong = [
         f"there is no column {shown(columns.get(field, field))}: add it, or name the "
-        "one that is meant with columns"
+        "one that is meant by columns="
         for field in ("hostname", *columns)
         if field in missing
     ]
@@ -160,13 +160,13 @@ def _fields_of(
         if meant is not None and ignore is not None:
             wrong.append(
                 f"{shown(name)} is not a field of a website (did you mean {meant!r}?): "
-                "rename it, or name the one that is meant with columns"
+                "rename it, or name the one that is meant by columns="
             )
         elif ignore is False:
             wrong.append(
                 f"{shown(name)} is not a field of a website, which are "
-                f"{', '.join(_FIELDS)}: name the one that is meant with columns, or "
-                "leave others out with ignore_columns"
+                f"{', '.join(_FIELDS)}: name the one that is meant by columns=, or "
+                "leave others out by ignore_columns=True"
             )
     if wrong:
         raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
