@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import gc
+import io
 import json
 import pickle
 import signal
@@ -307,6 +308,21 @@ def test_progress_is_reported_in_order(variant: str) -> None:
         client.stats.get_many([query()] * 9, progress=hear).collect()
         client.stats.get_many(iter([query()]), progress=hear).collect()
     assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
+
+
+def test_a_bar_ends_with_the_block(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts queries, and leaves the line empty."""
+    terminal = io.StringIO()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    with opened(variant, good) as client:
+        client.stats.get_many([query()] * 2, progress=True).collect()
+    *_, last, blank, _ = terminal.getvalue().split("\r")
+    assert last.endswith("of 2 queries")
+    assert blank.strip() == ""
 
 
 def test_a_view_with_other_limits(variant: str) -> None:
