@@ -181,14 +181,14 @@ def _differs(what: str, got: object, wanted: object) -> str:
     )
 
 
-def add_missing_events(
-    events: list[EventCount],
+def missing_events(
+    events: tuple[EventCount, ...],
     requested: tuple[str, ...],
     problems: list[Problem],
     warnings: list[str],
-) -> None:
-    """Add *requested* events without an entry to *events*, where others have one: they
-    count 0 (section 4.3 has an entry for each).
+) -> tuple[EventCount, ...]:
+    """The *requested* events that are not among *events*, where others are: they count
+    0 (section 4.3 has an entry for each).
     """
     # The service stores names in lower case.
     counted = {event.name.lower() for event in events}
@@ -200,11 +200,11 @@ def add_missing_events(
         message = f"none of the requested events has an entry: {named}"
         problems.append(Problem(message, section="4.3", where="$.events"))
     elif missing:
-        events += [EventCount(name, 0) for name in missing]
         warnings.append(
             f"the response has no count of {named}, which counts 0 here, though one "
             "entry for each requested event is documented (section 4.3)"
         )
+    return tuple(EventCount(name, 0) for name in missing)
 
 
 def same_host(first: str, second: str) -> bool:

@@ -77,7 +77,7 @@ def _model(model: type[ModelT]) -> Callable[[object, Any], ModelT]:
 
 
 def _is_list_of_entries(kind: Any) -> bool:
-    return get_origin(kind) is list and issubclass(get_args(kind)[0], Entry)
+    return get_origin(kind) is tuple and issubclass(get_args(kind)[0], Entry)
 
 
 def _entries(rows: object, kind: Any) -> Any:
@@ -86,7 +86,7 @@ def _entries(rows: object, kind: Any) -> Any:
     except _REFUSALS:
         if not isinstance(rows, list):
             raise
-    (entry_type,) = get_args(kind)
+    entry_type, _ = get_args(kind)
     is_histogram = issubclass(entry_type, HistogramEntry)
     entries: list[Any] = []
     first: tuple[int, Any] | None = None
@@ -98,7 +98,7 @@ def _entries(rows: object, kind: Any) -> Any:
             if first is None:
                 first = index, error
     if first is None:
-        return entries
+        return tuple(entries)
     raise LeftOutError(entries, *first)
 
 
@@ -159,7 +159,10 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
         return float | None
     # Made at run time, which type checkers can't follow.
     entry: Any = entry_class(name, timed=timed)
-    return list[histogram_class(interval)] if name == "histogram" else list[entry]  # type: ignore[misc]
+    if name == "histogram":
+        entry = histogram_class(interval)
+    # What Entries holds.
+    return tuple[entry, ...]
 
 
 # --- values, or problems by JSON path -----------------------------------------------
@@ -190,7 +193,7 @@ def structure_stats(
             values[name] = hook(data[name], kind)
         except LeftOutError as error:
             if error.entries:
-                values[name] = error.entries
+                values[name] = tuple(error.entries)
             path = f"$.{name}[{error.index}]"
             (wrong[name],) = _problems(error.cause, path, "2.3")
         except _REFUSALS as error:

@@ -35,8 +35,8 @@ from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from .checks import (
     Period,
-    add_missing_events,
     differences,
+    missing_events,
     read_period,
     same_value,
 )
@@ -316,7 +316,9 @@ def _check_fields(  # noqa: PLR0917  two lists to add to
             if name in absent
         ]
     if isinstance(requested.events, tuple) and "events" in data:
-        add_missing_events(data["events"], requested.events, problems, warnings)
+        data["events"] += missing_events(
+            data["events"], requested.events, problems, warnings
+        )
     for name, problem in wrong.items():
         what = f"the response's {name!r} is"
         if name in data:
