@@ -220,7 +220,6 @@ FAULTS: dict[Exception, tuple[type[Exception], bool]] = {
     httpx.WriteError("x"): (ConnectionFailedError, True),
     httpx.RemoteProtocolError("x"): (ConnectionFailedError, True),
     httpx.DecodingError("x"): (ConnectionFailedError, True),
-    httpx.StreamClosed(): (ConnectionFailedError, True),
     ConnectionResetError("x"): (ConnectionFailedError, True),
     ssl.SSLError(1, "x"): (ConnectionFailedError, True),
     httpx.ConnectTimeout("x"): (RequestTimeoutError, False),

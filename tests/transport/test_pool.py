@@ -20,8 +20,8 @@ from loopback import Connection, Server, polite, resolving, serve
 from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
 from sitestats._common.errors import ConnectionFailedError
 from sitestats._common.wire import HttpRequest
+from sitestats._transport.connections import Pool
 from sitestats._transport.limits import Exchange, run
-from sitestats._transport.pool import Pool
 from sitestats._transport.stop import Stop, StoppedError
 
 PLENTY = 30.0
@@ -196,7 +196,7 @@ def test_an_old_connection_is_not_used(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server may close what was idle for long just when it is used."""
-    monkeypatch.setattr("sitestats._transport.pool._IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("sitestats._transport.connections._IDLE_SECONDS", 0.0)
     with serve(polite) as server, opened(variant, server.address) as client:
         for _ in range(3):
             client.request("GET", "/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import socket
 import ssl
 import threading
@@ -23,13 +24,23 @@ from sitestats._common.errors import ConnectionFailedError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import proxy_from_environment
 
+pytestmark = pytest.mark.filterwarnings(
+    # httpx leaves some sockets of proxies that fail to the garbage collection.
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
 PASSWORD = "p4ssw0rd"
 BOOKS = "https://bücher.example"
 PLENTY = 30.0
 variants = pytest.mark.parametrize("variant", VARIANTS)
-LEFT = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""httpx leaves some sockets of proxies that fail to the garbage collection."""
 trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Have the garbage of a test collected before the next one."""
+    yield
+    gc.collect()
 
 
 def leads_to(server: Server) -> Script:
@@ -200,7 +211,7 @@ def test_what_is_no_proxy_is_refused_at_once(variant: str, address: str) -> None
         opened(variant, "https://stats.example", proxy=address),
     ):
         pass
-    assert PASSWORD not in shown_by(caught.value)
+    assert PASSWORD not in repr(caught.value)
 
 
 # --- limits -----------------------------------------------------------------------
@@ -214,7 +225,6 @@ def drips(connection: Connection) -> None:
 
 @trio_too
 @pytest.mark.usefixtures("trusted")
-@LEFT
 @pytest.mark.parametrize("kind", ["plain", "tunnel", "TLS in TLS", "CONNECT", "hello"])
 def test_a_call_by_a_proxy_ends_within_its_limit(variant: str, kind: str) -> None:
     """Drops end at the total timeout, in the response as in that of the proxy."""
@@ -299,7 +309,6 @@ def test_a_socks_proxy_leads_to_the_service(
 
 
 @variants
-@LEFT
 @pytest.mark.parametrize("reply", [b"\x05", b""])
 def test_a_socks_proxy_that_refuses(variant: str, reply: bytes) -> None:
     """It is a failed connection that names the proxy."""
@@ -369,8 +378,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         ({"https_proxy": "p:1", "no_proxy": "::1"}, "https://[::1]", None),
         ({"https_proxy": "p:1", "no_proxy": "[::1]"}, "https://[::1]:9", None),
         ({"https_proxy": "p:1", "no_proxy": "[::2]"}, "https://[::1]", "http://p:1"),
-        ({"https_proxy": "p:1", "no_proxy": "bücher.example"}, BOOKS, None),
-        ({"https_proxy": "p:1", "no_proxy": ".bücher.example"}, f"{BOOKS}:9", None),
+        ({"https_proxy": "p:1", "no_proxy": "a, 0:0::1"}, "https://[::1]", None),
         ({"https_proxy": "p:1", "no_proxy": "xn--bcher-kva.example"}, BOOKS, None),
     ],
 )

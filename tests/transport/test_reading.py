@@ -47,7 +47,7 @@ def test_a_response_however_it_is_cut(body: bytes, step: int, chunked: bool) -> 
     reading = read(*(wire[at : at + step] for at in range(0, len(wire), step)))
     assert reading.is_over
     assert reading.is_reusable
-    assert reading.body() == body
+    assert reading.finish() == body
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_a_response_is(
     """Whatever HTTP allows is read; what comes behind it is nobody's response."""
     reading = read(wire)
     assert reading.is_over
-    assert (reading.status, reading.body()) == (status, body)
+    assert (reading.status, reading.finish()) == (status, body)
     assert reading.is_reusable is is_reusable
     assert (b"T", b"x") not in reading.headers
     assert (b"A", b"b") not in reading.headers
@@ -90,13 +90,13 @@ def test_bytes_that_come_later_end_a_connection() -> None:
     assert reading.is_reusable
     reading.feed(SHORT)
     assert not reading.is_reusable
-    assert reading.body() == b"{}"
+    assert reading.finish() == b"{}"
 
 
 def test_a_body_may_end_with_its_connection() -> None:
     """Without a length the end of the connection is that of the body."""
     reading = read(b"HTTP/1.0 200 OK\r\n\r\n", b"{}", b"")
-    assert (reading.is_over, reading.body()) == (True, b"{}")
+    assert (reading.is_over, reading.finish()) == (True, b"{}")
 
 
 def test_a_response_to_head_has_no_body() -> None:

@@ -534,7 +534,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
         # A program that only makes queries needs no httpx.
         from sitestats._transport.sender import AsyncSender
 
-        return AsyncSender(settings, None, http_client)
+        return AsyncSender(settings, http_client)
 
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings

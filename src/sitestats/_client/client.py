@@ -504,7 +504,7 @@ class Client(BaseClient["httpx.Client", "Sender"]):
         # A program that only makes queries needs no httpx.
         from sitestats._transport.sender import Sender
 
-        return Sender(settings, None, http_client)
+        return Sender(settings, http_client)
 
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings

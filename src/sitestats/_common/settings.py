@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -318,11 +319,16 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     """The address of the proxy that leads to *base*, or None, as the standard library
     reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``.
     """
+    from ipaddress import ip_address
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()
     proxy = proxies.get(base.scheme) or proxies.get("all")
-    host = f"[{base.host}]" if ":" in base.host else base.host
-    if not proxy or proxy_bypass(f"{host}:{base.origin[2]}"):
+    if not proxy or proxy_bypass(f"{base.host}:{base.origin[2]}"):
         return None
+    # proxy_bypass compares texts, and an IPv6 address has many.
+    for name in proxies.get("no", "").split(",") if ":" in base.host else ():
+        with suppress(ValueError):
+            if ip_address(name.strip(" []")) == ip_address(base.host):
+                return None
     return proxy if "://" in proxy else f"http://{proxy}"

@@ -12,7 +12,6 @@ import base64
 import ssl
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,15 +27,13 @@ from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials
 
-from .connecting import connect, look_up, send_and_read
+from .connections import Pool, connect, look_up, send_and_read
 from .limits import CURRENT, Exchange, run
 from .reading import ProtocolError, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
-
-    from .pool import Pool
 
 _VERSION: Final = "0.1.0"
 """That of the package: to read its metadata takes as long as to import httpcore."""
@@ -47,36 +44,25 @@ a response, whose value is its whole body."""
 NOTHING: Final = httpx.ByteStream(b"")
 
 _MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
+_NO_AUTH: Final = httpx.Auth()
 _READ_METHODS: Final = frozenset(("GET", "HEAD"))
 
 
 # --- requests ---------------------------------------------------------------------
 
 
-class _NoAuth(httpx.Auth):
-    """None, by the shortest way."""
-
-    def sync_auth_flow(self, request: Any) -> Any:
-        yield request
-
-    async def async_auth_flow(self, request: Any) -> Any:
-        yield request
-
-
-_NO_AUTH: Final = _NoAuth()
-
-
 class Outgoing:
     """Makes the requests of a sender: credentials in plain text are here alone."""
 
     # Slots keep them from whatever shows the attributes of objects.
-    __slots__ = ("_base", "_given", "_headers", "_library")
+    __slots__ = ("_base", "_given", "_headers", "_library", "_nothing")
 
     def __init__(self, settings: Settings, library: ModuleType, given: Any) -> None:
         """Make requests of *library* for a client of ours, or the *given* one."""
         self._base = str(settings.base)
         self._library: Any = library
         self._given = given
+        self._nothing = self._library.ByteStream(b"")
         agent = " ".join(filter(None, [settings.user_agent, f"sitestats/{_VERSION}"]))
         always = [
             ("Host", settings.base.authority),
@@ -117,16 +103,19 @@ class Outgoing:
             headers = headers.copy()
             headers["Content-Type"] = request.content_type
         seconds = exchange.left()
+        has_body = bool(request.body) or request.method not in _READ_METHODS
         outgoing = self._library.Request(
             request.method,
             _url(self._library, self._base + request.target),
             headers=headers,
-            content=request.body or None,
+            # Without a body this is the shortest way; httpx would look for a length.
+            **({"content": request.body} if has_body else {"stream": self._nothing}),
             extensions={
                 "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds),
                 EXTENSION: exchange,
             },
         )
+        outgoing.read()
         return outgoing, auth
 
 
@@ -167,14 +156,10 @@ class _AsyncClient(httpx.AsyncClient):
     cookies: Any = _NoCookies()
 
 
-def own_client(
-    settings: Settings, pool: Pool, transport: Any = None, *, is_awaited: bool
-) -> Any:
+def own_client(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
     """A client whose requests go to the service directly, or along a proxy."""
     make: Any = _AsyncClient if is_awaited else _Client
     kind: Any = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
-    if transport is not None:
-        return make(transport=transport, trust_env=False)
     # The certificates are for the pool that is replaced: to read them takes time for
     # 100 calls.
     transport = kind(verify=False)
@@ -210,33 +195,22 @@ def library_of(http_client: object, *, is_awaited: bool) -> ModuleType:
 # --- direct connections -----------------------------------------------------------
 
 
-class _Response:
-    """A response that was read whole, as httpx takes it from a pool."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.status, self.headers = reading.status, reading.headers
-        self.stream, self._body = self, reading.body()
-        # Also here: httpx has three generators around a stream.
-        self.extensions = {EXTENSION: self._body}
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield self._body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body
-
-
 class _DirectPool:
     """What both pools have in common: connections to the service's own origin."""
 
     def __init__(self, settings: Settings, pool: Pool) -> None:
         super().__init__()
         self._scheme, self._host, self._port = settings.base.origin
-        self._certificates = Certificates(verify=settings.verify)
+        self._verify, self._lock = settings.verify, threading.Lock()
+        self._tls: ssl.SSLContext | None = None
         self._pool = pool
 
     def _context(self) -> ssl.SSLContext | None:
-        return self._certificates.context() if self._scheme == "https" else None
+        # Reading them takes some 25 ms: threads that start at once do that once.
+        with self._lock:
+            if self._tls is None and self._scheme == "https":
+                self._tls = _made_context(self._verify)
+            return self._tls
 
     async def _exchanged(self, request: httpcore.Request) -> Any:
         exchange: Exchange = request.extensions[EXTENSION]
@@ -252,7 +226,9 @@ class _DirectPool:
         finally:
             exchange.release()
             self._pool.put_back(sock, is_clean=reading.is_reusable)
-        return _Response(reading)
+        # Also here: httpx has three generators around a stream.
+        reading.extensions[EXTENSION] = reading.finish()
+        return reading
 
 
 class _Direct(_DirectPool, httpcore.ConnectionPool):
@@ -324,7 +300,7 @@ def _pool_below(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
         "max_keepalive_connections": 0,
     }
     if settings.base.scheme == "https":
-        options["ssl_context"] = Certificates(verify=settings.verify).context()
+        options["ssl_context"] = _made_context(settings.verify)
     if proxy.url.scheme.startswith("socks"):
         if find_spec("socksio") is None:
             raise ConfigurationError(
@@ -335,7 +311,7 @@ def _pool_below(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
         )
     if proxy.url.scheme == "https":
         # The certificates that are for the service are none of a proxy's business.
-        options["proxy_ssl_context"] = Certificates(verify=True).context()
+        options["proxy_ssl_context"] = _made_context(verify=True)
     return (httpcore.AsyncHTTPProxy if is_awaited else httpcore.HTTPProxy)(**options)
 
 
@@ -370,28 +346,6 @@ def proxy_secrets(address: str | None) -> list[Secret]:
 
 
 # --- certificates -----------------------------------------------------------------
-
-
-class Certificates:
-    """Certificates to verify a server by, which are read when they are first needed."""
-
-    def __init__(self, *, verify: bool | str | ssl.SSLContext) -> None:
-        self._verify = verify
-        self._lock = threading.Lock()
-        self._context: ssl.SSLContext | None = None
-
-    def context(self) -> ssl.SSLContext:
-        """The context of all connections.
-
-        Raises:
-            ConfigurationError: The certificates can't be read.
-        """
-        # Reading them takes some 25 ms: fifty threads that start at once read them
-        # once.
-        with self._lock:
-            if self._context is None:
-                self._context = _made_context(self._verify)
-            return self._context
 
 
 def _made_context(

@@ -1,4 +1,4 @@
-"""The limits of one exchange, how it waits within them, and what else ends it.
+"""The limits of one exchange, and how it waits within them: blocking, or awaited.
 
 What sends and reads is written once, with ``async``: a blocking exchange waits where an
 awaited one lets others go on, so ``run`` brings its coroutine to the end at once.
@@ -6,15 +6,16 @@ awaited one lets others go on, so ``run`` brings its coroutine to the end at onc
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import anyio
 import attrs
@@ -25,8 +26,7 @@ from sitestats._common.wire import HttpRequest
 from .stop import Stop
 
 T = TypeVar("T")
-Ready: TypeAlias = Callable[[socket.socket], Awaitable[None]]
-"""Waits until a socket can be read from, or written to."""
+Ready = Callable[[socket.socket], Awaitable[None]]
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of a response, on the wire and decompressed."""
@@ -45,6 +45,8 @@ class Exchange:
     timeout: float
     """Seconds for connecting, and for each wait."""
     stop: Stop | None = None
+    group: int = 0
+    """Those that have this number share places: all threads, or an event loop."""
     started: float = attrs.field(factory=time.monotonic)
     waited: float = 0.0
     """Seconds spent waiting for a place."""
@@ -55,13 +57,8 @@ class Exchange:
     """Whether the wait under way ends the whole call."""
     _sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
 
-    @property
-    def group(self) -> int:
-        """Those that have this number share places: all threads, or an event loop."""
-        return 0
-
-    def left(self) -> float:
-        """The seconds that the next wait may take.
+    def left(self, most: float | None = None) -> float:
+        """The seconds that the next wait may take: the timeout, or *most*.
 
         Raises:
             TimeoutError: The time for the whole call is up.
@@ -70,10 +67,11 @@ class Exchange:
         if self.stop is not None:
             self.stop.check()
         left = self.until - time.monotonic()
-        self.is_last = left <= self.timeout
+        most = self.timeout if most is None else most
+        self.is_last = left <= most
         if left <= 0:
             raise TimeoutError
-        return min(left, self.timeout, _LONGEST)
+        return min(left, most, _LONGEST)
 
     async def do(
         self, sock: socket.socket, _ready: Ready, call: Callable[..., T], *args: object
@@ -82,21 +80,24 @@ class Exchange:
         sock.settimeout(self.left())
         return call(*args)
 
-    async def connect(self, sock: socket.socket, address: Any, most: float) -> None:
-        """Connect within *most* seconds, if that is less than is left."""
+    async def connect(
+        self, sock: socket.socket, address: Any, most: float | None
+    ) -> None:
+        """Connect, or give up after the timeout, or *most* seconds."""
         self.use(sock)
-        sock.settimeout(min(self.left(), most))
+        sock.settimeout(self.left(most))
         sock.connect(address)
 
     async def wait_for(self, event: Any) -> None:
         """Wait for a place, for as long as the whole call may take."""
+        left = self.left(math.inf)
         if self.stop is not None:
             self.stop.add(event.set)
-        self.is_last = not event.wait(min(self.until - self.started, _LONGEST))
+        is_set = event.wait(left)
         if self.stop is not None:
             self.stop.discard(event.set)
             self.stop.check()
-        if self.is_last:
+        if not is_set:
             raise TimeoutError
 
     def use(self, sock: socket.socket) -> None:
@@ -116,14 +117,16 @@ class Exchange:
                 # Not that of an SSLSocket, which would go on without TLS.
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Shut the connection when the time is up, where httpx connects.
+    def watched(self) -> AbstractContextManager[Any]:
+        """Keep the limit where httpx connects and reads."""
+        return self._watched()
 
-        It gives each read the whole timeout, so drops could fall for ever.
-        """
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        # It gives each read the whole timeout, so drops could fall for ever: a thread
+        # shuts the connection when the time is up.
         self.stop = self.stop or Stop()
-        timer = threading.Timer(min(self.until - self.started, _LONGEST), self._shut)
+        timer = threading.Timer(self.left(math.inf), self._shut)
         timer.daemon = True
         token = CURRENT.set(self)
         timer.start()
@@ -142,60 +145,53 @@ class AwaitedExchange(Exchange):
     """The same in a task of asyncio or trio. Its sockets never block."""
 
     new_event: ClassVar[Any] = anyio.Event
-    _scope: Any = None
-    _offset: float = 0.0
-    """How far the clock of the event loop is ahead of the monotonic one."""
-
-    @property
-    def group(self) -> int:
-        """The thread, which has one event loop at a time."""
-        return threading.get_ident()
-
-    def begin_scope(self) -> anyio.CancelScope:
-        """What ends the call; the deadline is that of the next wait."""
-        self._offset = anyio.current_time() - time.monotonic()
-        scope = anyio.CancelScope(deadline=self._offset + self.until)
-        self._scope, self.is_last = scope, True
-        return scope
-
-    def extend(self) -> None:
-        """Let the next wait take its own time."""
-        self._scope.deadline = self._offset + time.monotonic() + self.left()
+    # A thread has one event loop at a time.
+    group: int = attrs.field(factory=threading.get_ident)
 
     async def do(
         self, sock: socket.socket, ready: Ready, call: Callable[..., T], *args: object
     ) -> T:
         """Call *call* as soon as the socket is ready for it."""
-        self.extend()
+        # TLS may have bytes already; elsewhere there are seldom any.
+        wanted: Ready | None = None
         if ready is wait_readable and not isinstance(sock, ssl.SSLSocket):
-            # TLS may have bytes already; elsewhere there are seldom any.
-            await ready(sock)
+            wanted = ready
         while True:
+            if wanted is not None:
+                with anyio.move_on_after(self.left()) as scope:
+                    await wanted(sock)
+                if scope.cancelled_caught:
+                    raise TimeoutError
             try:
                 return call(*args)
             except ssl.SSLWantReadError:
-                wanted: Ready = wait_readable
+                wanted = wait_readable
             except ssl.SSLWantWriteError:
                 wanted = wait_writable
             except BlockingIOError:
                 wanted = ready
-            await wanted(sock)
 
-    async def connect(self, sock: socket.socket, address: Any, most: float) -> None:
-        """Connect within *most* seconds, if that is less than is left."""
-        self.extend()
+    async def connect(
+        self, sock: socket.socket, address: Any, most: float | None
+    ) -> None:
+        """Connect, or give up after the timeout, or *most* seconds."""
         sock.setblocking(False)  # noqa: FBT003 - its only argument
-        with anyio.fail_after(most):
+        with suppress(BlockingIOError):
             # Not connect_ex: what guards tests against the network patches this one.
-            with suppress(BlockingIOError):
-                sock.connect(address)
+            sock.connect(address)
+        with anyio.fail_after(self.left(most)):
             await wait_writable(sock)
         if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             raise OSError(number, os.strerror(number))
 
     async def wait_for(self, event: Any) -> None:
         """Wait for a place, for as long as the whole call may take."""
-        await event.wait()
+        with self.watched():
+            await event.wait()
+
+    def watched(self) -> AbstractContextManager[Any]:
+        """Keep the limit, whatever waits."""
+        return anyio.fail_after(self.left(math.inf))
 
 
 CURRENT: Final[ContextVar[Exchange]] = ContextVar("sitestats_exchange")

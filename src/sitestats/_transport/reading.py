@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 import httptools
@@ -31,11 +32,13 @@ class CorruptError(Exception):
 
 
 class Reading:
-    r"""A response that is being read. Each has a parser of its own.
+    r"""A response that is being read, and in the end is that of a pool of httpcore.
+
+    Each has a parser of its own.
 
     >>> reading = Reading("GET")
     >>> reading.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-    >>> reading.is_over, reading.is_reusable, reading.body()
+    >>> reading.is_over, reading.is_reusable, reading.finish()
     (True, True, b'{}')
     """
 
@@ -45,6 +48,7 @@ class Reading:
         self._pieces: list[bytes] = []
         self._size = self._between = self._length = 0
         self.status = 0
+        self.extensions: dict[str, bytes] = {}
         self.headers: list[tuple[bytes, bytes]] = []
         self.is_over = False
         self.is_reusable = False
@@ -81,11 +85,24 @@ class Reading:
             raise ProtocolError(f"the server closed the connection {what}")
         self.is_over = True
 
-    def body(self) -> bytes:
+    def finish(self) -> bytes:
         """The whole body, as it came."""
         # The two refer to each other.
         del self._parser
-        return b"".join(self._pieces)
+        self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0]
+
+    @property
+    def stream(self) -> Reading:
+        """The body, for whoever does not know what was read."""
+        return self
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
 
     # What the parser calls.
 

@@ -44,16 +44,21 @@ class Redactor:
     """
 
     # Slots keep the credentials from whatever shows the attributes of objects.
-    __slots__ = ("__weakref__", "_for_responses", "_for_texts")
+    __slots__ = ("__weakref__", "_all", "_long")
 
     def __init__(self, secrets: Iterable[Secret | None]) -> None:
+        # The password of a proxy may be of any bytes.
         texts = {one.reveal() for one in secrets if one is not None}
-        self._for_texts = _Secrets(text for text in texts if len(text) >= SHORTEST)
-        self._for_responses = _Secrets(text for text in texts if len(text) >= _LONG)
+        self._all = [
+            (text.encode("utf-8", "surrogateescape"), _pattern(text))
+            for text in texts
+            if len(text) >= SHORTEST
+        ]
+        self._long = [one for one in self._all if len(one[0]) >= _LONG]
 
     def text(self, text: str) -> str:
         """*text* without credentials."""
-        data = self._for_texts.redact(text.encode("utf-8", "surrogatepass"))
+        data = _redacted(self._all, text.encode("utf-8", "surrogatepass"))
         return data.decode("utf-8", "surrogatepass")
 
     def response(
@@ -64,43 +69,33 @@ class Redactor:
         What stands in the data of a successful one is right, whatever it looks like.
         """
         now = datetime.now(UTC)
-        received = HttpResponse(status, headers, body, now, redact=self._redacted)
+        received = HttpResponse(status, headers, body, now, redact=self._response)
         return received if status in _SUCCESS else received.redacted()
 
-    def _redacted(self, response: HttpResponse) -> HttpResponse:
-        clean = self._for_responses.redact
+    def _response(self, response: HttpResponse) -> HttpResponse:
         headers = {
-            name: clean(value.encode()).decode()
+            name: _redacted(self._long, value.encode()).decode()
             for name, value in response.headers.items()
         }
-        body = clean(response.body)
+        body = _redacted(self._long, response.body)
         return attrs.evolve(response, headers=headers, body=body, redact=None)
 
 
-class _Secrets:
-    """Finds secrets in the forms in which others write them."""
+def _redacted(secrets: list[tuple[bytes, re.Pattern[bytes]]], data: bytes) -> bytes:
+    for _, pattern in secrets:
+        data = pattern.sub(_MARK, data)
+    if not secrets or not (b"\\u" in data or b"%" in data or b"&" in data):
+        return data
+    shown = _decoded(data) if len(data) <= _MOST_DECODED else None
+    is_shown = shown is None or any(secret in shown for secret, _ in secrets)
+    return WITHHELD if is_shown else data
 
-    __slots__ = ("_forms", "_plain")
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        plain = [*texts]
-        # The password of a proxy may be of any bytes.
-        self._plain = [text.encode("utf-8", "surrogateescape") for text in plain]
-        forms = {form for text in plain for form in _forms(text)}
-        found = (form.encode("utf-8", "surrogateescape") for form in forms)
-        longest_first = sorted(map(re.escape, found), key=len, reverse=True)
-        self._forms = re.compile(b"|".join(longest_first)) if plain else None
-
-    def redact(self, data: bytes) -> bytes:
-        if self._forms is None:
-            return data
-        data = self._forms.sub(_MARK, data)
-        if not (b"\\u" in data or b"%" in data or b"&" in data):
-            return data
-        if len(data) > _MOST_DECODED:
-            return WITHHELD
-        shown = _decoded(data)
-        return WITHHELD if any(secret in shown for secret in self._plain) else data
+def _pattern(secret: str) -> re.Pattern[bytes]:
+    """Finds a secret in the forms in which others write it."""
+    forms = (form.encode("utf-8", "surrogateescape") for form in _forms(secret))
+    # Longer ones first; those that begin others are the shorter ones.
+    return re.compile(b"|".join(sorted(map(re.escape, forms), reverse=True)))
 
 
 def _forms(secret: str) -> set[str]:

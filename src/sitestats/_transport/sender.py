@@ -15,10 +15,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import ConfigurationError
 from sitestats._common.secret import secrets_in
 from sitestats._common.tracebacks import clear_frames
 
+from .connections import Pool
 from .failures import Failures
 from .httpx_client import (
     EXTENSION,
@@ -29,7 +29,6 @@ from .httpx_client import (
     proxy_secrets,
 )
 from .limits import MOST_BYTES, AwaitedExchange, Exchange, run
-from .pool import Pool
 from .reading import CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
 
@@ -48,19 +47,18 @@ class _SenderBase:
 
     _is_awaited: bool
 
-    def __init__(
-        self, settings: Settings, transport: Any = None, http_client: Any = None
-    ) -> None:
-        """Send by a transport or a client that is given, or else by our own."""
+    def __init__(self, settings: Settings, http_client: Any = None) -> None:
+        """Send by a client of httpx that is given, or else by our own."""
         self._settings = settings
         self._pool = Pool(settings.max_connections)
-        self.is_given: bool = transport is not None or http_client is not None
+        self.is_given: bool = http_client is not None
         # Whether httpx connects, and not our own pool.
         self._is_far = self.is_given or settings.proxy is not None
         awaited = self._is_awaited
+        self._is_watched = self._is_far and (awaited or not self.is_given)
         library = library_of(http_client, is_awaited=awaited)
         self._client = http_client or own_client(
-            settings, self._pool, transport, is_awaited=awaited
+            settings, self._pool, is_awaited=awaited
         )
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
         proxy = [] if self.is_given else proxy_secrets(settings.proxy)
@@ -70,34 +68,41 @@ class _SenderBase:
         self._outgoing = Outgoing(settings, library, http_client)
         self._hook_error: type[Exception] = library.HTTPStatusError
 
-    async def _sent(self, exchange: Exchange) -> HttpResponse:
-        """The response to an exchange that begins.
-
-        Raises:
-            ConfigurationError: The path is not below the base address.
-        """
-        if not exchange.request.path.startswith("/"):
-            raise ConfigurationError(
-                f"The path {exchange.request.path!r} leads away from the base address "
-                f"{self._settings.base}. No request is sent."
-            )
-        await self._pool.enter(exchange)
+    async def _send(self, exchange: Exchange) -> HttpResponse:
         try:
-            request, auth = self._outgoing.of(exchange)
-            if self._is_far:
-                # Something may leave the machine at once.
-                exchange.step = "response"
+            await self._pool.enter(exchange)
             try:
-                response = await self._responded(request, auth)
-            except self._hook_error as error:
-                # By a hook of the user's: here the status decides.
-                response = error.response  # type: ignore[attr-defined]
-            body, is_raw = response.extensions.get(EXTENSION), True
-            if body is None:
-                is_raw = not response.is_closed
-                body = await self._body(response, exchange)
+                with exchange.watched() if self._is_watched else nullcontext():
+                    return await self._sent(exchange)
+            finally:
+                self._pool.leave(exchange.group)
+        except BaseException as error:
+            if exchange.stop is not None:
+                exchange.stop.check()
+            failure = self._failures.of(exchange, error)
+            if failure is None:
+                clear_frames(error)
+                raise
+        try:
+            raise failure
         finally:
-            self._pool.leave(exchange.group)
+            # Its traceback has this frame: without the cycle it is freed at once.
+            del failure
+
+    async def _sent(self, exchange: Exchange) -> HttpResponse:
+        request, auth = self._outgoing.of(exchange)
+        if self._is_far:
+            # Something may leave the machine at once.
+            exchange.step = "response"
+        try:
+            response = await self._responded(request, auth)
+        except self._hook_error as error:
+            # By a hook of the user's: here the status decides.
+            response = error.response  # type: ignore[attr-defined]
+        body, is_raw = response.extensions.get(EXTENSION), True
+        if body is None:
+            is_raw = not response.is_closed
+            body = await self._body(response, exchange)
         return self._received(response, body, is_raw=is_raw)
 
     def _received(self, response: Any, body: bytes, *, is_raw: bool) -> HttpResponse:
@@ -173,23 +178,7 @@ class Sender(_SenderBase):
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        exchange = Exchange(request, until, timeout, stop)
-        is_watched = self._is_far and not self.is_given
-        try:
-            with exchange.watched() if is_watched else nullcontext():
-                return run(self._sent(exchange))
-        except BaseException as error:
-            if stop is not None:
-                stop.check()
-            failure = self._failures.of(exchange, error)
-            if failure is None:
-                clear_frames(error)
-                raise
-        try:
-            raise failure
-        finally:
-            # Its traceback has this frame: without the cycle it is freed at once.
-            del failure
+        return run(self._send(Exchange(request, until, timeout, stop)))
 
     async def _responded(self, request: Any, auth: Any) -> Any:
         return self._client.send(request, auth=auth, **_OPTIONS)
@@ -214,27 +203,13 @@ class AsyncSender(_SenderBase):
         request: HttpRequest,
         *,
         until: float,
-        timeout: float,  # noqa: ASYNC109 - for each read; the whole has a scope
+        timeout: float,  # noqa: ASYNC109 - for each wait
     ) -> HttpResponse:
         """Send *request*, and return the whole response, whatever its status.
 
         The arguments and the errors are those of `Sender.send`.
         """
-        exchange = AwaitedExchange(request, until, timeout)
-        failure: Exception | None = None
-        with exchange.begin_scope():
-            try:
-                return await self._sent(exchange)
-            except BaseException as error:
-                failure = self._failures.of(exchange, error)
-                if failure is None:
-                    clear_frames(error)
-                    raise
-        try:
-            raise failure or self._failures.timed_out(exchange, is_up=exchange.is_last)
-        finally:
-            # Its traceback has this frame: without the cycle it is freed at once.
-            del failure
+        return await self._send(AwaitedExchange(request, until, timeout))
 
     async def _responded(self, request: Any, auth: Any) -> Any:
         return await self._client.send(request, auth=auth, **_OPTIONS)
