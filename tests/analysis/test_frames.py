@@ -10,7 +10,6 @@ import attrs
 import duckdb
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -155,8 +154,13 @@ def test_the_hour_that_is_repeated() -> None:
         name="histogram",
         entry_type=HourEntry,
     )
-    starts = histogram.to_pandas()["start"]
-    assert (starts.iloc[1] - starts.iloc[0]) == pd.Timedelta(hours=1)
+    for starts in (
+        histogram.to_pandas()["start"].to_list(),
+        histogram.to_polars()["start"].to_list(),
+        histogram.to_arrow()["start"].to_pylist(),
+    ):
+        utc = [one.astimezone(dt.UTC) for one in starts]
+        assert utc[1] - utc[0] == dt.timedelta(hours=1)
 
 
 MOST = 2**63 - 1

@@ -145,9 +145,9 @@ def test_a_title_says_what_is_drawn() -> None:
     """
     title = stats_of(daily(3)).plot(ax=axes_of()).get_title("left")
     assert title == "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
-    query = StatsQuery("shop.example").fields("pages").path("/$a$")
-    axes = Stats.of(query, pages=[("/$a^{$", 1, 1)]).plot(ax=axes_of())
-    assert axes.get_title("left").splitlines()[0] == "shop.example/$a$: pages"
+    query = StatsQuery("shop.example").fields("pages").path("/$a^{$")
+    axes = Stats.of(query, pages=[("/$b^{$", 1, 1)]).plot(ax=axes_of())
+    assert axes.get_title("left").splitlines()[0] == "shop.example/$a^{$: pages"
     FigureCanvasAgg(axes.figure).draw()
 
 

@@ -124,9 +124,8 @@ class Word:
         """
         first, last = map(date.fromisoformat, self.days(zone))
         before = beginning(first - _DAY, self.to_date)
-        return before.isoformat(), min(
-            before + (last - first), first - _DAY
-        ).isoformat()
+        until = min(before + (last - first), first - _DAY)
+        return before.isoformat(), until.isoformat()
 
     @property
     def step(self) -> str:

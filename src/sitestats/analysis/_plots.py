@@ -8,6 +8,7 @@ from functools import singledispatch
 from itertools import pairwise
 from math import ceil, nan, sqrt
 from statistics import median_low
+from textwrap import fill
 from typing import Any, Final
 
 import attrs
@@ -42,7 +43,10 @@ _MOST_BARS: Final = 60
 """The most entries of a histogram with a bar each; more are steps without gaps."""
 _MOST_WEEKENDS: Final = 10
 _LONGEST_NAME: Final = 40
-_LONGEST_TITLE: Final = 75
+_LONGEST_TITLE: Final = 90
+_SHORTEST_TITLE: Final = 20
+_LETTER: Final = 5.7
+"""The mean width of a letter of a title, in points."""
 _MOST_COLUMNS: Final = 4
 _MOST_MARKERS: Final = 40
 _MOST_TICKS: Final = 8
@@ -421,9 +425,13 @@ def _grid(count: int, *, sharey: bool) -> Any:
 
 
 def _set_title(ax: Any, *lines: str) -> None:
-    """Set the title, a line for each text; what visitors wrote is no mathematics."""
-    text = "\n".join(cut(plain(line), _LONGEST_TITLE) for line in lines if line)
-    ax.set_title(text, loc="left", fontsize="medium", parse_math=False, wrap=True)
+    """Set the title, a line for each text, or more where there is less room.
+
+    What visitors wrote is no mathematics, for which matplotlib's own ``wrap`` takes it.
+    """
+    room = max(_SHORTEST_TITLE, int(ax.bbox.width * 72 / ax.figure.dpi / _LETTER))
+    texts = [fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line]
+    ax.set_title("\n".join(texts), loc="left", fontsize="medium", parse_math=False)
 
 
 def _set_note(ax: Any, note: str) -> None:
