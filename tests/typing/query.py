@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import assert_type
+from typing import Literal, assert_type
 
 import pandas as pd
 
@@ -17,7 +17,9 @@ def every_step(query: StatsQuery) -> None:
     """Each step accepts what its documentation says, and returns a query."""
     assert_type(StatsQuery("example.com"), StatsQuery)
     assert_type(query.hostname, str)
-    assert_type(query.fields("pageviews", "seconds_on_page"), StatsQuery)
+    assert_type(query.fields("pages"), StatsQuery[Literal["pages"]])
+    assert_type(query.fields("pages").last(days=3), StatsQuery[Literal["pages"]])
+    assert_type(query.fields("pages").version(5), StatsQuery)
     assert_type(query.events("signup", "purchase"), StatsQuery)
     assert_type(query.all_events(), StatsQuery)
     assert_type(query.between("today-30d", date(2026, 3, 1)), StatsQuery)
@@ -54,8 +56,8 @@ def every_step(query: StatsQuery) -> None:
 
 def wrong_names(query: StatsQuery, names: list[str]) -> None:
     """A type checker finds a misspelt name."""
-    query.fields("page_views")  # type: ignore[arg-type] # not a field
-    query.fields(*names)  # type: ignore[arg-type] # any str
+    query.fields("page_views")  # type: ignore[call-overload] # not a field
+    query.fields(*names)  # type: ignore[call-overload] # any str
     query.interval("daily")  # type: ignore[arg-type] # not an interval
     query.where(countries="NL")  # type: ignore[call-arg] # not a filter
     query.where(country=5)  # type: ignore[arg-type] # not a str

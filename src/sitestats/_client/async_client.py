@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from sitestats._common.fields import FieldsT
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
@@ -217,7 +218,9 @@ class AsyncStatsAPI:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def get(self, query: StatsQuery, *, fresh: bool = False) -> Stats:
+    async def get(
+        self, query: StatsQuery[FieldsT], *, fresh: bool = False
+    ) -> Stats[FieldsT]:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -249,8 +252,8 @@ class AsyncStatsAPI:
 
     @overload
     async def compare(
-        self, query: StatsQuery, *, against: Against = ..., fresh: bool = ...
-    ) -> Comparison: ...
+        self, query: StatsQuery[FieldsT], *, against: Against = ..., fresh: bool = ...
+    ) -> Comparison[FieldsT]: ...
 
     @overload
     async def compare(
@@ -307,14 +310,14 @@ class AsyncStatsAPI:
 
     def get_many(
         self,
-        queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
+        queries: Iterable[StatsQuery[FieldsT]] | AsyncIterable[StatsQuery[FieldsT]],
         *,
         concurrency: int | None = None,
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-    ) -> AsyncOutcomeStream:
+    ) -> AsyncOutcomeStream[FieldsT]:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,

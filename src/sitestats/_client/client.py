@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from sitestats._common.fields import FieldsT
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
@@ -205,7 +206,7 @@ class StatsAPI:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def get(self, query: StatsQuery, *, fresh: bool = False) -> Stats:
+    def get(self, query: StatsQuery[FieldsT], *, fresh: bool = False) -> Stats[FieldsT]:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -234,8 +235,8 @@ class StatsAPI:
 
     @overload
     def compare(
-        self, query: StatsQuery, *, against: Against = ..., fresh: bool = ...
-    ) -> Comparison: ...
+        self, query: StatsQuery[FieldsT], *, against: Against = ..., fresh: bool = ...
+    ) -> Comparison[FieldsT]: ...
 
     @overload
     def compare(
@@ -291,14 +292,14 @@ class StatsAPI:
 
     def get_many(
         self,
-        queries: Iterable[StatsQuery],
+        queries: Iterable[StatsQuery[FieldsT]],
         *,
         concurrency: int | None = None,
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-    ) -> OutcomeStream:
+    ) -> OutcomeStream[FieldsT]:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,

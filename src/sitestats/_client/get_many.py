@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Generic, Self
 
 import anyio
 
+from sitestats._common.fields import FieldsT_contra
 from sitestats._protocol import operations
 from sitestats._results.outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.stop import Stop, StoppedError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from sitestats._query.builder import StatsQuery
-    from sitestats._results.outcomes import Collect, Outcome
+    from sitestats._results.outcomes import Collect, Outcome, OutcomeOf
 
     from .runner import AsyncRunner, Runner
 
@@ -33,7 +34,7 @@ _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
-class OutcomeStream:
+class OutcomeStream(Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     They come in the order of completion, with ``in_order`` in that of the queries.
@@ -54,7 +55,7 @@ class OutcomeStream:
     def __init__(
         self,
         runner: Runner,
-        queries: Iterable[StatsQuery],
+        queries: Iterable[StatsQuery[FieldsT_contra]],
         options: BlockOptions,
     ) -> None:
         connections = runner.settings.max_connections
@@ -75,11 +76,11 @@ class OutcomeStream:
         self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
         return self
 
-    def __iter__(self) -> Iterator[Outcome]:
+    def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
         self._schedule.check_open()
         return self
 
-    def __next__(self) -> Outcome:
+    def __next__(self) -> OutcomeOf[FieldsT_contra]:
         schedule = self._schedule
         schedule.check_open()
         outcome = None
@@ -97,7 +98,7 @@ class OutcomeStream:
                 outcome = schedule.give(self._next_result())
         return outcome
 
-    def collect(self) -> Outcomes:
+    def collect(self) -> Outcomes[FieldsT_contra]:
         """Return the outcomes of all queries, in the order of the queries.
 
         It needs no ``with`` block: it enters one, and leaves it when it returns.
@@ -118,7 +119,7 @@ class OutcomeStream:
         with self:
             return self._collect_all()
 
-    def _collect_all(self) -> Outcomes:
+    def _collect_all(self) -> Outcomes[FieldsT_contra]:
         self._schedule.begin_to_collect()
         has_store = self._runner.settings.store is not None
         return Outcomes(self, self._collect_others, has_store=has_store)
@@ -148,7 +149,7 @@ class OutcomeStream:
             self._schedule.end()
 
 
-class AsyncOutcomeStream:
+class AsyncOutcomeStream(Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the block
@@ -174,7 +175,8 @@ class AsyncOutcomeStream:
     def __init__(
         self,
         runner: AsyncRunner,
-        queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
+        queries: Iterable[StatsQuery[FieldsT_contra]]
+        | AsyncIterable[StatsQuery[FieldsT_contra]],
         options: BlockOptions,
     ) -> None:
         self._runner = runner
@@ -203,11 +205,11 @@ class AsyncOutcomeStream:
         await self._group.__aenter__()
         return self
 
-    def __aiter__(self) -> AsyncIterator[Outcome]:
+    def __aiter__(self) -> AsyncIterator[OutcomeOf[FieldsT_contra]]:
         self._schedule.check_open()
         return self
 
-    async def __anext__(self) -> Outcome:
+    async def __anext__(self) -> OutcomeOf[FieldsT_contra]:
         schedule = self._schedule
         schedule.check_open()
         outcome = None
@@ -224,14 +226,14 @@ class AsyncOutcomeStream:
                 outcome = schedule.give(await self._next_result())
         return outcome
 
-    async def collect(self) -> AsyncOutcomes:
+    async def collect(self) -> AsyncOutcomes[FieldsT_contra]:
         """As ``OutcomeStream.collect``, awaited."""
         if self._schedule.is_begun:
             return await self._collect_all()
         async with self:
             return await self._collect_all()
 
-    async def _collect_all(self) -> AsyncOutcomes:
+    async def _collect_all(self) -> AsyncOutcomes[FieldsT_contra]:
         self._schedule.begin_to_collect()
         outcomes = [outcome async for outcome in self]
         has_store = self._runner.settings.store is not None

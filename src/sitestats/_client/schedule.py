@@ -184,10 +184,11 @@ class Schedule:
             return None
         if not isinstance(query, StatsQuery):
             raise QueryError([_no_query(query, self._taken)])
+        given: StatsQuery = query
         index = self._taken
         self._taken += 1
         self._took_one = True
-        return query, index
+        return given, index
 
     def give(self, result: Outcome | BaseException) -> Outcome | None:
         """Count *result*, or raise it if it is an error.

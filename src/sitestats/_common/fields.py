@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
+    from typing_extensions import TypeIs, TypeVar
+else:
+    from typing import TypeVar as _TypeVar
+
+    def TypeVar(name, default=None, **how):  # noqa: ANN001, ANN003, ANN202, ARG001, N802
+        """A type variable; what it is without a subscript matters to checkers alone."""
+        return _TypeVar(name, **how)
+
 
 ListName: TypeAlias = Literal[
     "pages",
@@ -27,6 +34,13 @@ FieldName: TypeAlias = Literal[
     "pageviews", "visitors", "histogram", ListName, "seconds_on_page"
 ]
 """A field of the Stats API (section 4.3)."""
+
+NameT = TypeVar("NameT", bound=FieldName)
+FieldsT = TypeVar("FieldsT", default=Any)
+FieldsT_co = TypeVar("FieldsT_co", covariant=True, default=Any)
+"""The fields of a query; a list of unlike queries has those of all."""
+FieldsT_contra = TypeVar("FieldsT_contra", contravariant=True, default=Any)
+"""The fields of a result; one that has more may be given where less is demanded."""
 
 TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
 """A field that is one number."""

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -116,14 +116,15 @@ def _read_profiles(path: Path) -> Mapping[str, Any]:
             f"{path}: each profile is a table [profiles.NAME], and there is nothing "
             "else"
         )
-    return profiles
+    return cast("dict[str, Any]", profiles)
 
 
 def _checked(name: str, table: Any, path: Path) -> Profile:
     where = f"{path}: profiles.{name}"
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where} is not a table")
-    for setting, value in table.items():
+    given = cast("dict[str, Any]", table)
+    for setting, value in given.items():
         if setting not in _SETTINGS:
             hint = (
                 did_you_mean(setting, _SETTINGS)
@@ -137,20 +138,20 @@ def _checked(name: str, table: Any, path: Path) -> Profile:
         if not isinstance(value, _SETTINGS[setting]) or value == "":
             kind = "true or false" if setting == "read_only" else "text in quotes"
             raise ConfigurationError(f"{where}.{setting} has to be {kind}")
-    if "base_url" not in table:
+    if "base_url" not in given:
         raise ConfigurationError(
             f"{where} has no 'base_url': a key is sent to the service that it is for"
         )
     try:
-        BaseAddress.parse(table["base_url"])
+        BaseAddress.parse(given["base_url"])
     except ValueError as error:
         raise ConfigurationError(f"{where}.base_url: {error}") from None
-    user, file = table.get("user_id"), table.get("key_file")
+    user, file = given.get("user_id"), given.get("key_file")
     source = f"user_id of the profile {shown(name)}"
     return Profile(
         name,
-        table["base_url"],
+        given["base_url"],
         user and checked_secret(Secret(user, source), f"{where}.user_id"),
         file and path.parent / os.path.expanduser(file),  # noqa: PTH111 - as above
-        table.get("read_only", False),
+        given.get("read_only", False),
     )

@@ -111,7 +111,8 @@ def wrapped_headers(given: object) -> object:
     """*given* with its values wrapped, before anything can fail with them."""
     if not isinstance(given, Mapping):
         return given
-    return {name: as_secret(value) for name, value in given.items()}
+    headers: Mapping[Any, Any] = given
+    return {name: as_secret(value) for name, value in headers.items()}
 
 
 def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
@@ -128,7 +129,8 @@ def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
         raise ConfigurationError(
             f"headers is a mapping such as {{'X-Team': 'web'}}; got {kind}"
         )
-    for name, value in given.items():
+    headers: Mapping[Any, Any] = given
+    for name, value in headers.items():
         if not isinstance(name, str) or not _HEADER.fullmatch(name):
             raise ConfigurationError(f"headers: {name!r} is not a name of a header")
         if _OWN.fullmatch(name.lower()):
@@ -142,9 +144,9 @@ def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
                 "printable ASCII characters, without a space at either end (it is not "
                 "shown here)"
             )
-    if len({name.lower() for name in given}) < len(given):
+    if len({name.lower() for name in headers}) < len(headers):
         raise ConfigurationError("headers: a name is given twice")
-    return tuple(given.items())
+    return tuple(headers.items())
 
 
 def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:

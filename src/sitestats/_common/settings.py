@@ -6,7 +6,7 @@ import os
 import random
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import attrs
 
@@ -104,9 +104,9 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
     """
     # A context by what it does: another class may have taken the place of ssl's.
     if isinstance(given, bool) or callable(getattr(given, "wrap_bio", None)):
-        return given  # type: ignore[no-any-return]  # a flag or a context
-    if isinstance(given, (str, os.PathLike)) and os.fspath(given):
-        return str(os.fspath(given))
+        return cast("bool | ssl.SSLContext", given)
+    if isinstance(given, (str, os.PathLike)) and (path := str(cast("Any", given))):
+        return path
     raise ConfigurationError(
         "verify is True, False, the path of a file or a folder of certificates, or an "
         f"ssl.SSLContext; got {shown(given)}"
@@ -279,11 +279,10 @@ def credential_of_environment(name: str) -> Secret | None:
             read.
     """
     variable, by_file = _VARIABLES[name], f"{_VARIABLES[name]}_FILE"
-    match _variable_of(name):
-        case "":
-            return None
-        case found if found == by_file:
-            return read_key_file(os.environ[by_file], by_file)
+    if not (found := _variable_of(name)):
+        return None
+    if found == by_file:
+        return read_key_file(os.environ[by_file], by_file)
     if os.environ.get(by_file):
         raise ConfigurationError(f"setting both {variable} and {by_file} is an error")
     return checked_secret(Secret(os.environ[variable], variable), variable)

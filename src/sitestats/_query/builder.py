@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import cached_property
-from typing import Final, Literal, TypeAlias, Unpack, cast, final
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypeAlias,
+    Unpack,
+    cast,
+    final,
+    overload,
+)
 
 import attrs
 
 from sitestats._common.errors import QueryError, warn
-from sitestats._common.fields import FieldName
+from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -43,7 +53,7 @@ _ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
 
 @final
 @attrs.frozen(init=False, eq=False, repr=False)
-class StatsQuery:
+class StatsQuery(Generic[FieldsT_co]):
     """The query for one website: an immutable value, bound to no client.
 
     Each step returns a new query. A step for a single value replaces what an
@@ -98,7 +108,14 @@ class StatsQuery:
 
     # --- fields and events ---
 
-    def fields(self, *names: FieldName) -> StatsQuery:
+    @overload
+    def fields(self, *names: NameT) -> StatsQuery[NameT]: ...
+
+    # For completion, and where mypy infers too narrowly.
+    @overload
+    def fields(self, *names: FieldName) -> StatsQuery: ...  # type: ignore[overload-cannot-match]
+
+    def fields(self, *names: FieldName) -> StatsQuery[Any]:
         """Request these fields, each once (section 4.3).
 
         Raises:
@@ -109,7 +126,7 @@ class StatsQuery:
         """
         return self._with({"fields": rules.fields(names)})
 
-    def events(self, *names: str) -> StatsQuery:
+    def events(self, *names: str) -> StatsQuery[FieldsT_co]:
         """Request the counts of the events with these names (section 4.3).
 
         Raises:
@@ -117,13 +134,15 @@ class StatsQuery:
         """
         return self._with({"events": rules.events(names)})
 
-    def all_events(self) -> StatsQuery:
+    def all_events(self) -> StatsQuery[FieldsT_co]:
         """Request the counts of all events, at most 1,000 (sections 4.3, 8)."""
         return self._with({"events": "*"})
 
     # --- the period ---
 
-    def between(self, start: Day | None = None, end: Day | None = None) -> StatsQuery:
+    def between(
+        self, start: Day | None = None, end: Day | None = None
+    ) -> StatsQuery[FieldsT_co]:
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
@@ -155,7 +174,7 @@ class StatsQuery:
         months: int | None = None,
         today: bool = False,
         now: datetime | None = None,
-    ) -> StatsQuery:
+    ) -> StatsQuery[FieldsT_co]:
         """Set the period: the last whole days, weeks or months (section 4.3).
 
         Args:
@@ -180,7 +199,7 @@ class StatsQuery:
         given = {"days": days, "weeks": weeks, "months": months}
         return self._during(periods.last(given, today, now))
 
-    def since(self, day: Day) -> StatsQuery:
+    def since(self, day: Day) -> StatsQuery[FieldsT_co]:
         """Set the period: the days from *day* to today (section 4.3).
 
         Raises:
@@ -188,7 +207,7 @@ class StatsQuery:
         """
         return self._with({"start": periods.day(day, "since"), "end": None})
 
-    def on(self, day: Day) -> StatsQuery:
+    def on(self, day: Day) -> StatsQuery[FieldsT_co]:
         """Set the period: one day (section 4.3).
 
         Raises:
@@ -199,7 +218,7 @@ class StatsQuery:
 
     def during(
         self, period: str | int | date | Span, *, now: datetime | None = None
-    ) -> StatsQuery:
+    ) -> StatsQuery[FieldsT_co]:
         """Set the period: a year, quarter, month, week or day (section 4.3).
 
         Args:
@@ -226,7 +245,7 @@ class StatsQuery:
         """
         return self._during(periods.named(period, now))
 
-    def previous(self, unit: PreviousUnit) -> StatsQuery:
+    def previous(self, unit: PreviousUnit) -> StatsQuery[FieldsT_co]:
         """Make the same query for the time before, to compare the two.
 
         So two lists of queries, and ``outcomes.compare_to``, compare many websites.
@@ -253,7 +272,7 @@ class StatsQuery:
 
     def pinned(
         self, zone: str | None = None, now: datetime | None = None
-    ) -> StatsQuery:
+    ) -> StatsQuery[FieldsT_co]:
         """Make a query for the same days that has dates in place of words.
 
         What is left to the service becomes its default: one month ago, in a shorter
@@ -297,7 +316,7 @@ class StatsQuery:
         unit: Unit | None = None,
         *,
         websites: Iterable[str | HasHostname] | None = None,
-    ) -> tuple[StatsQuery, ...]:
+    ) -> tuple[StatsQuery[FieldsT_co], ...]:
         """Make a query for each website, for each part of the period, or for both.
 
         The queries of a website follow each other, in the order of its days. Together
@@ -336,7 +355,7 @@ class StatsQuery:
             for start, end in _split(whole, unit)
         )
 
-    def timezone(self, name: str) -> StatsQuery:
+    def timezone(self, name: str) -> StatsQuery[FieldsT_co]:
         """Set the time zone of days, instead of the website's (section 4.3).
 
         Raises:
@@ -347,7 +366,7 @@ class StatsQuery:
         """
         return self._with({"timezone": periods.timezone(name)})
 
-    def interval(self, name: Interval) -> StatsQuery:
+    def interval(self, name: Interval) -> StatsQuery[FieldsT_co]:
         """Set the width of the histogram's buckets (section 4.3).
 
         Raises:
@@ -357,7 +376,7 @@ class StatsQuery:
 
     # --- filters ---
 
-    def where(self, /, **filters: Unpack[Filters]) -> StatsQuery:
+    def where(self, /, **filters: Unpack[Filters]) -> StatsQuery[FieldsT_co]:
         """Count only what matches all of these filters (section 4.3).
 
         A ``*`` at the end of a value matches everything that begins so. None takes
@@ -397,7 +416,7 @@ class StatsQuery:
         mapping: Mapping[str, MetadataValue | None] | None = None,
         /,
         **more: MetadataValue | None,
-    ) -> StatsQuery:
+    ) -> StatsQuery[FieldsT_co]:
         """Count only what has all of these metadata (section 4.3).
 
         Values match exactly. Numbers match stored numbers and text, ``True``
@@ -418,7 +437,7 @@ class StatsQuery:
 
     # --- the rest ---
 
-    def limit(self, entries: int) -> StatsQuery:
+    def limit(self, entries: int) -> StatsQuery[FieldsT_co]:
         """Set how many entries each list has at most, 1 to 1000 (section 8).
 
         Without this step the service gives 50. Events and the histogram are
@@ -429,7 +448,7 @@ class StatsQuery:
         """
         return self._with({"limit": rules.limit(entries)})
 
-    def path(self, page: str) -> StatsQuery:
+    def path(self, page: str) -> StatsQuery[FieldsT_co]:
         """Request one page by its address (section 4.3).
 
         *page* is the decoded path, not percent-encoded; a ``*`` is a plain
@@ -445,7 +464,7 @@ class StatsQuery:
         """
         return _changed(self, page=rules.path(page))
 
-    def website(self, website: str | HasHostname) -> StatsQuery:
+    def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
         """Request the same of another website, by its host name or a ``Website``.
 
         The time zone of a ``Website`` becomes that of the query, where this has none.
@@ -467,7 +486,7 @@ class StatsQuery:
         """
         return self._with({"version": rules.version(number)})
 
-    def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
+    def info(self, wanted: bool) -> StatsQuery[FieldsT_co]:  # noqa: FBT001 - the only argument
         """Request more information about the fields (section 4.3).
 
         Raises:
@@ -606,7 +625,7 @@ class StatsQuery:
         word = self._word if wanted.unresolved else None
         return self.hostname, self._page, frozenset(wanted.params.items()), word
 
-    def _with(self, changes: Mapping[str, str | None]) -> StatsQuery:
+    def _with(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
         values = {**self._values, **changes}
         kept = {name: value for name, value in values.items() if value is not None}
         for name, value in _ALWAYS_SENT.items():
@@ -614,12 +633,12 @@ class StatsQuery:
         word = self._word if _PERIOD.isdisjoint(changes) else None
         return _changed(self, values=kept, word=word)
 
-    def _during(self, period: tuple[str, str] | Word) -> StatsQuery:
+    def _during(self, period: tuple[str, str] | Word) -> StatsQuery[FieldsT_co]:
         if isinstance(period, Word):
             return _changed(self._with(dict.fromkeys(_PERIOD)), word=period)
         return self._with({"start": period[0], "end": period[1]})
 
-    def _filtered(self, changes: Mapping[str, str | None]) -> StatsQuery:
+    def _filtered(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
         """With *changes*, and a warning of each new one that is probably a mistake."""
         for name, value in changes.items():
             if value is not None and value != self._values.get(name):
@@ -644,14 +663,14 @@ def _fill(
 
 
 def _changed(
-    query: StatsQuery,
+    query: StatsQuery[FieldsT],
     hostname: str | None = None,
     page: str | None = None,
     values: Mapping[str, str] | None = None,
     word: Word | Literal["same"] | None = "same",
-) -> StatsQuery:
+) -> StatsQuery[FieldsT]:
     """A copy of *query* with these parts, which are not checked again."""
-    changed = object.__new__(StatsQuery)
+    changed: StatsQuery[FieldsT] = object.__new__(StatsQuery)
     _fill(
         changed,
         hostname or query.hostname,
@@ -706,7 +725,7 @@ Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | Sta
 days, or as a query."""
 
 
-def query_against(query: StatsQuery, other: Against) -> StatsQuery:
+def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[FieldsT]:
     """*query* for the period that it is compared with.
 
     Raises:
@@ -735,7 +754,7 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
     raise refusal("period-unit", message, "against")
 
 
-def _previous(query: StatsQuery, unit: str, where: str) -> StatsQuery:
+def _previous(query: StatsQuery[FieldsT], unit: str, where: str) -> StatsQuery[FieldsT]:
     word = query._word
     if word is not None and word.to_date and unit in {"period", word.to_date}:
         return query.between(*word.days_before(requested(query).timezone))
@@ -744,7 +763,9 @@ def _previous(query: StatsQuery, unit: str, where: str) -> StatsQuery:
     return query.between(*days)
 
 
-def _of_each(query: StatsQuery, websites: object) -> tuple[StatsQuery, ...]:
+def _of_each(
+    query: StatsQuery[FieldsT], websites: object
+) -> tuple[StatsQuery[FieldsT], ...]:
     """*query* for each of the *websites*, in its time zone."""
     if not isinstance(websites, Iterable) or isinstance(
         websites, (str, bytes, Mapping)
@@ -756,7 +777,10 @@ def _of_each(query: StatsQuery, websites: object) -> tuple[StatsQuery, ...]:
         raise refusal("hostname", message, "each")
     problems = Problems()
     with problems.raised():
-        found = [problems.check(query.website, website) for website in websites]
+        found = [
+            problems.check(query.website, website)
+            for website in cast("Iterable[str | HasHostname]", websites)
+        ]
     return tuple(filter(None, found))
 
 

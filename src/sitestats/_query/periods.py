@@ -275,7 +275,7 @@ def named(value: Any, now: object = None) -> tuple[str, str] | Word:
     if isinstance(value, str) and value in WORDS:
         return Word(str.__str__(value), moment_of(now))
     if isinstance(value, date) or (isinstance(value, str) and _DATE.fullmatch(value)):
-        return (day(value, "during"),) * 2
+        return (text := day(value, "during")), text
     first, until = getattr(value, "start_time", None), getattr(value, "end_time", None)
     if isinstance(first, datetime) and isinstance(until, datetime):
         if f"{first:%H:%M:%S} {until:%H:%M:%S}" == "00:00:00 23:59:59":

@@ -8,7 +8,7 @@ raises a ``QueryError`` that cites the rule by its name. Rules of days are in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -22,6 +22,7 @@ from typing import (
     TypeAlias,
     TypedDict,
     TypeVar,
+    cast,
     get_args,
 )
 
@@ -144,7 +145,7 @@ class Problems(list[Problem]):
             return None
 
     @contextmanager
-    def raised(self) -> Iterator[None]:
+    def raised(self) -> Generator[None]:
         """Raise what the block has collected, if anything."""
         yield
         if self:
@@ -327,7 +328,7 @@ def filter_value(name: str, value: object) -> str:
     if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
         message = f"pages is a str or a list of several, not {shown(value)}"
         raise refusal("filter-text", message, where)
-    problems, pages = Problems(), list[object](value)
+    problems, pages = Problems(), list(cast("Iterable[object]", value))
     with problems.raised():
         texts = [problems.check(_filter_text, name, page, where) for page in pages]
         if not pages:
@@ -465,6 +466,6 @@ def metadata_items(mapping: object) -> Iterable[tuple[object, object]]:
     if mapping is None:
         return ()
     if isinstance(mapping, Mapping):
-        return mapping.items()
+        return cast("Mapping[object, object]", mapping).items()
     message = f"give a mapping of keys to values, not {shown(mapping)}"
     raise refusal("metadata-value", message, "where_metadata")

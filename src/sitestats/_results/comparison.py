@@ -13,6 +13,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Final,
+    Generic,
     Literal,
     Never,
     Self,
@@ -24,7 +25,14 @@ from typing import (
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import COUNTS, TABLES, CountName, TableName, TotalName
+from sitestats._common.fields import (
+    COUNTS,
+    TABLES,
+    CountName,
+    FieldsT_contra,
+    TableName,
+    TotalName,
+)
 from sitestats._common.text import counted, shown
 from sitestats._query.builder import requested
 
@@ -328,7 +336,7 @@ _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "directi
 
 
 @attrs.frozen(repr=False)
-class Comparison(HasFrames[TableName], Displayed):
+class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
@@ -339,9 +347,9 @@ class Comparison(HasFrames[TableName], Displayed):
     'up'
     """
 
-    now: Stats
+    now: Stats[FieldsT_contra]
     """The period that was requested."""
-    before: Stats
+    before: Stats[FieldsT_contra]
     """The period that it is compared with."""
 
     @property

@@ -25,7 +25,7 @@ from typing import (
 import attrs
 
 from sitestats._common.errors import ConfigurationError, warn
-from sitestats._common.fields import TABLES, TOTALS, TableName
+from sitestats._common.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.settings import NOT_GIVEN, NotGiven
 from sitestats._common.text import did_you_mean, shown
@@ -51,12 +51,13 @@ if TYPE_CHECKING:
     from .stats import Stats
 
 ItemT = TypeVar("ItemT")
+ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 # --- one outcome ------------------------------------------------------------------
 
 
 @attrs.frozen
-class Succeeded(Displayed):
+class Succeeded(Displayed, Generic[FieldsT_contra]):
     """A query that succeeded.
 
     Test ``outcome.error is None``, and a type checker knows that
@@ -75,12 +76,12 @@ class Succeeded(Displayed):
     """What was requested."""
     index: int
     """The query's place among all that were given, from 0."""
-    stats: Stats
+    stats: Stats[FieldsT_contra]
     """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
     """None: it went well."""
 
-    def result(self) -> Stats:
+    def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
         return self.stats
 
@@ -135,6 +136,8 @@ class Failed(Displayed):
 
 Outcome: TypeAlias = Succeeded | Failed
 """The outcome of one query."""
+OutcomeOf: TypeAlias = Succeeded[FieldsT_contra] | Failed
+"""The outcome of one query for these fields."""
 
 
 def _error_of(outcome: Outcome) -> str | None:
@@ -185,7 +188,7 @@ _BEHIND: Final = ("truncated", "error", "query")
 """The columns behind those that some lists have alone."""
 
 
-class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
+class Many(HasFrames[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     """The results of many queries, in their order.
 
     It has a length, can be iterated, and indexed by a place, a slice or a host name. It
@@ -193,7 +196,7 @@ class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
     mistake it for a list of opaque objects.
     """
 
-    _items: tuple[ItemT, ...]
+    _items: tuple[ItemT_co, ...]
 
     @abstractmethod
     def _part(self, part: slice) -> Self:
@@ -212,16 +215,16 @@ class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __iter__(self) -> Iterator[ItemT]:
+    def __iter__(self) -> Iterator[ItemT_co]:
         return iter(self._items)
 
     @overload
-    def __getitem__(self, index: int | str) -> ItemT: ...
+    def __getitem__(self, index: int | str) -> ItemT_co: ...
 
     @overload
     def __getitem__(self, index: slice) -> Self: ...
 
-    def __getitem__(self, index: int | str | slice) -> ItemT | Self:
+    def __getitem__(self, index: int | str | slice) -> ItemT_co | Self:
         if isinstance(index, slice):
             return self._part(index)
         if isinstance(index, str):
@@ -233,7 +236,7 @@ class Many(HasFrames[FieldT], Displayed, Generic[ItemT, FieldT]):
 
 
 def of_hostname(
-    items: Iterable[ItemT], hostname: str, hostname_of: Callable[[ItemT], str]
+    items: Iterable[ItemT], hostname: str, hostname_of: Callable[[Any], str]
 ) -> ItemT:
     """The only one of *items* that is about a website.
 
@@ -275,12 +278,14 @@ Collect: TypeAlias = "Callable[[Sequence[StatsQuery], float | NotGiven | None], 
 deadline: outcomes, or what is awaited for them."""
 
 
-class CollectedOutcomes(Many[Outcome, TableName]):
+class CollectedOutcomes(
+    Many[OutcomeOf[FieldsT_contra], TableName], Generic[FieldsT_contra]
+):
     """The outcomes of all queries, in the order of the queries."""
 
     def __init__(
         self,
-        outcomes: Iterable[Outcome],
+        outcomes: Iterable[OutcomeOf[FieldsT_contra]],
         collect: Collect | None = None,
         *,
         has_store: bool = False,
@@ -290,12 +295,12 @@ class CollectedOutcomes(Many[Outcome, TableName]):
         self._collect = collect
 
     @property
-    def succeeded(self) -> tuple[Succeeded, ...]:
+    def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:
         """The outcomes with statistics, in the order of the queries."""
         return tuple(one for one in self._items if isinstance(one, Succeeded))
 
     @property
-    def never_stored(self) -> tuple[Succeeded, ...]:
+    def never_stored(self) -> tuple[Succeeded[FieldsT_contra], ...]:
         """The outcomes that the client's store never holds, since words name their
         days: a word means other days tomorrow. ``.pinned()`` makes dates of them. None
         are where the client has no store.
@@ -430,7 +435,7 @@ class CollectedOutcomes(Many[Outcome, TableName]):
         )
 
 
-class Outcomes(CollectedOutcomes):
+class Outcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of all queries, in their order: ``get_many(…).collect()``.
 
     It is a sequence of ``Succeeded`` and ``Failed``, a slice of which is one again.
@@ -473,7 +478,9 @@ class Outcomes(CollectedOutcomes):
         1
     """
 
-    def retry(self, *, deadline: float | NotGiven | None = NOT_GIVEN) -> Outcomes:
+    def retry(
+        self, *, deadline: float | NotGiven | None = NOT_GIVEN
+    ) -> Outcomes[FieldsT_contra]:
         """Request again what failed, and return all outcomes anew.
 
         Each outcome keeps its index. The concurrency and the progress are those of
@@ -498,7 +505,7 @@ class Outcomes(CollectedOutcomes):
         return self._with_retried(self._collect_failed(deadline))
 
 
-class AsyncOutcomes(CollectedOutcomes):
+class AsyncOutcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
 
     Example:
@@ -513,7 +520,7 @@ class AsyncOutcomes(CollectedOutcomes):
 
     async def retry(
         self, *, deadline: float | NotGiven | None = NOT_GIVEN
-    ) -> AsyncOutcomes:
+    ) -> AsyncOutcomes[FieldsT_contra]:
         """As ``Outcomes.retry``, awaited."""
         if not self.failed:
             return self

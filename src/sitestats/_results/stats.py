@@ -5,7 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeGuard, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NoReturn,
+    TypeGuard,
+    Unpack,
+)
 
 import attrs
 
@@ -14,7 +23,14 @@ from sitestats._common.errors import (
     ResponseError,
     SiteStatsWarning,
 )
-from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
+from sitestats._common.fields import (
+    ENVELOPE,
+    FIELDS,
+    TABLES,
+    TOTALS,
+    FieldsT,
+    FieldsT_contra,
+)
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
@@ -51,7 +67,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(HasFrames["TableName"], Displayed):
+class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
@@ -109,11 +125,11 @@ class Stats(HasFrames["TableName"], Displayed):
     @classmethod
     def from_body(
         cls,
-        query: StatsQuery,
+        query: StatsQuery[FieldsT],
         body: bytes,
         *,
         responded_at: dt.datetime | None = None,
-    ) -> Stats:
+    ) -> Stats[FieldsT]:
         """Read a body that you have stored: the inverse of ``body``.
 
         It is checked against the query, as a response is.
@@ -144,14 +160,14 @@ class Stats(HasFrames["TableName"], Displayed):
     @classmethod
     def of(
         cls,
-        query: StatsQuery,
+        query: StatsQuery[FieldsT],
         *,
         timezone: str | None = None,
         first_day: dt.date | None = None,
         last_day: dt.date | None = None,
         responded_at: dt.datetime | None = None,
         **values: Unpack[StatsValues],
-    ) -> Stats:
+    ) -> Stats[FieldsT]:
         """Make a result of given values, for unit tests.
 
         Args:
@@ -202,19 +218,19 @@ class Stats(HasFrames["TableName"], Displayed):
         return Headers(self._headers)
 
     @property
-    def pageviews(self) -> int:
+    def pageviews(self: Stats[Literal["pageviews"]]) -> int:
         """Page views in the period (section 2.3)."""
         value: int = self._value("pageviews")
         return value
 
     @property
-    def visitors(self) -> int:
+    def visitors(self: Stats[Literal["visitors"]]) -> int:
         """Visitors in the period, which are unique page views (section 2.3)."""
         value: int = self._value("visitors")
         return value
 
     @property
-    def histogram(self) -> Entries[HistogramEntry]:
+    def histogram(self: Stats[Literal["histogram"]]) -> Entries[HistogramEntry]:
         """Page views and visitors by day, or by the query's interval, in
         ascending order (section 2.3). No limit shortens it.
         """
@@ -222,65 +238,65 @@ class Stats(HasFrames["TableName"], Displayed):
         return value
 
     @property
-    def pages(self) -> Entries[PageEntry]:
+    def pages(self: Stats[Literal["pages"]]) -> Entries[PageEntry]:
         """The most visited pages (section 2.3)."""
         value: Entries[PageEntry] = self._value("pages")
         return value
 
     @property
-    def countries(self) -> Entries[ListEntry]:
+    def countries(self: Stats[Literal["countries"]]) -> Entries[ListEntry]:
         """Codes of the visitors' countries (section 2.3)."""
         return self._list("countries")
 
     @property
-    def referrers(self) -> Entries[ListEntry]:
+    def referrers(self: Stats[Literal["referrers"]]) -> Entries[ListEntry]:
         """Where visitors came from, normalised by the service (section 2.3)."""
         return self._list("referrers")
 
     @property
-    def utm_sources(self) -> Entries[ListEntry]:
+    def utm_sources(self: Stats[Literal["utm_sources"]]) -> Entries[ListEntry]:
         """Values of ``utm_source`` (section 2.3)."""
         return self._list("utm_sources")
 
     @property
-    def utm_mediums(self) -> Entries[ListEntry]:
+    def utm_mediums(self: Stats[Literal["utm_mediums"]]) -> Entries[ListEntry]:
         """Values of ``utm_medium`` (section 2.3)."""
         return self._list("utm_mediums")
 
     @property
-    def utm_campaigns(self) -> Entries[ListEntry]:
+    def utm_campaigns(self: Stats[Literal["utm_campaigns"]]) -> Entries[ListEntry]:
         """Values of ``utm_campaign`` (section 2.3)."""
         return self._list("utm_campaigns")
 
     @property
-    def utm_contents(self) -> Entries[ListEntry]:
+    def utm_contents(self: Stats[Literal["utm_contents"]]) -> Entries[ListEntry]:
         """Values of ``utm_content`` (section 2.3)."""
         return self._list("utm_contents")
 
     @property
-    def utm_terms(self) -> Entries[ListEntry]:
+    def utm_terms(self: Stats[Literal["utm_terms"]]) -> Entries[ListEntry]:
         """Values of ``utm_term`` (section 2.3)."""
         return self._list("utm_terms")
 
     @property
-    def browser_names(self) -> Entries[ListEntry]:
+    def browser_names(self: Stats[Literal["browser_names"]]) -> Entries[ListEntry]:
         """The visitors' browsers (section 2.3)."""
         return self._list("browser_names")
 
     @property
-    def os_names(self) -> Entries[ListEntry]:
+    def os_names(self: Stats[Literal["os_names"]]) -> Entries[ListEntry]:
         """The visitors' operating systems (section 2.3)."""
         return self._list("os_names")
 
     @property
-    def device_types(self) -> Entries[ListEntry]:
+    def device_types(self: Stats[Literal["device_types"]]) -> Entries[ListEntry]:
         """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
         are documented, and others are returned as they come (section 2.3).
         """
         return self._list("device_types")
 
     @property
-    def seconds_on_page(self) -> float | None:
+    def seconds_on_page(self: Stats[Literal["seconds_on_page"]]) -> float | None:
         """Median seconds on a page (section 2.3, rule 1); None when there were
         too few visits.
         """
@@ -354,7 +370,7 @@ class Stats(HasFrames["TableName"], Displayed):
         """
         return tuple(self._wrong.values())
 
-    def compare_to(self, before: Stats) -> Comparison:
+    def compare_to(self, before: Stats[FieldsT_contra]) -> Comparison[FieldsT_contra]:
         """Compare this result with *before*, of the same query in another period.
 
         >>> query = StatsQuery("semicomplete.com").fields("pageviews")
