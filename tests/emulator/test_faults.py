@@ -32,22 +32,13 @@ def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
     assert emulator.faults_left == 0
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "header"),
-    [
-        (0, "0"),
-        (1.5, "1.5"),
-        (-1, "-1"),
-        ("soon", "soon"),
-        (datetime(2026, 3, 15, 12, tzinfo=UTC), "Sun, 15 Mar 2026 12:00:00 GMT"),
-    ],
-)
-def test_retry_after_in_every_form(
-    emulator: Emulator, http: httpx.Client, retry_after: Any, header: str
-) -> None:
+def test_retry_after_in_every_form(emulator: Emulator, http: httpx.Client) -> None:
     """Retry-After is sent as given: seconds, dates and nonsense."""
-    emulator.fail_next(status=503, retry_after=retry_after)
-    assert http.get(TARGET).headers["retry-after"] == header
+    noon = datetime(2026, 3, 15, 12, tzinfo=UTC)
+    forms = {0: "0", 1.5: "1.5", -1: "-1", "soon": "soon"}
+    for value, header in {**forms, noon: "Sun, 15 Mar 2026 12:00:00 GMT"}.items():
+        emulator.fail_next(status=503, retry_after=value)  # type: ignore[arg-type]
+        assert http.get(TARGET).headers["retry-after"] == header
 
 
 def test_bodies(emulator: Emulator, http: httpx.Client) -> None:
@@ -167,12 +158,8 @@ def test_a_slow_drip(emulator: Emulator, http: httpx.Client) -> None:
         ({"path": "/example.com.json"}, [True, False, False]),
         ({"path": "/api/*"}, [False, True, True]),
         ({"path": "/api/websites", "method": "GET"}, [False, False, True]),
-        (
-            {"when": lambda request: request.params.get("fields") == "pageviews"},
-            [True, False, False],
-        ),
+        ({"when": lambda one: "fields" in one.params}, [True, False, False]),
     ],
-    ids=["method", "path", "path with a star", "path and method", "function"],
 )
 def test_faults_for_some_requests(
     emulator: Emulator, match: dict[str, Any], met: list[bool]
@@ -190,28 +177,16 @@ def test_faults_for_some_requests(
     assert emulator.faults_left == 0
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {},
-        {"times": 0, "status": 500},
-        {"times": -1, "status": 500},
-        {"status": 99},
-        {"status": 101},
-        {"status": 600},
-        {"latency": -1.0},
-        {"latency": float("nan")},
-        {"latency": float("inf")},
-        {"drip": 10_000.0},
-        {"method": "GET"},
-        {"headers": {}},
-    ],
-    ids=str,
-)
-def test_faults_that_can_not_be(emulator: Emulator, fault: dict[str, Any]) -> None:
+def test_faults_that_can_not_be(emulator: Emulator) -> None:
     """A fault without an effect, or with an impossible number, is refused."""
-    with pytest.raises(ValueError, match=r"\w"):
-        emulator.fail_next(**fault)
+    wrong: list[dict[str, Any]] = [
+        *({}, {"times": 0, "status": 500}, {"status": 99}, {"status": 600}),
+        *({"latency": -1.0}, {"latency": float("nan")}, {"drip": 10_000.0}),
+        *({"method": "GET"}, {"headers": {}}),
+    ]
+    for fault in wrong:
+        with pytest.raises(ValueError, match=r"\w"):
+            emulator.fail_next(**fault)
     assert emulator.faults_left == 0
 
 

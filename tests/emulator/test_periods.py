@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,6 +17,7 @@ from sitestats.emulator._periods import FIRST, midnight, zone_names
 
 pytestmark = pytest.mark.slow
 DAY = timedelta(days=1)
+INTERVALS = ["hour", "day", "week", "month", "year"]
 ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
 # The changes of clocks in these zones, a leap day, and the turns of years that
 # end in week 52, in week 53 of the same year, and in week 1 of the next.
@@ -55,23 +57,13 @@ def turns() -> tuple[list[Row], Emulator]:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
 def test_intervals_across_clock_changes(
-    turns: tuple[list[Row], Emulator], zone: str, interval: str
+    turns: tuple[list[Row], Emulator], zone: str
 ) -> None:
     """Page views are in the right interval around changes of clocks and years."""
     rows, emulator = turns
-    for start, end in TURNS:
-        data = exactly(
-            emulator,
-            {
-                "fields": "histogram,pageviews",
-                "start": start.isoformat(),
-                "end": end.isoformat(),
-                "timezone": zone,
-                "interval": interval,
-            },
-        )
+    for interval, (start, end) in product(INTERVALS, TURNS):
+        data = get_histogram(emulator, zone, interval, start, end)
         kept = reference_model.within(rows, start, end, zone)
         assert data["histogram"] == reference_model.histogram(
             kept, start, end, zone, interval
@@ -79,6 +71,15 @@ def test_intervals_across_clock_changes(
         # Two views an hour: a day with a change has two more or two less.
         more = data["pageviews"] - 48 * ((end - start).days + 1)
         assert more in ({0} if zone == "UTC" else {-2, 0, 2})
+
+
+def get_histogram(
+    emulator: Emulator, zone: str, interval: str, start: date, end: date
+) -> Any:
+    """The histogram of a period, with the totals."""
+    params = {"timezone": zone, "interval": interval, "fields": "histogram,pageviews"}
+    days = {"start": start.isoformat(), "end": end.isoformat()}
+    return exactly(emulator, params | days)
 
 
 @pytest.mark.long
@@ -98,115 +99,46 @@ def test_the_reference_model_in_every_zone(turns: tuple[list[Row], Emulator]) ->
         moments = {reference_model.local(row, zone).utcoffset() for row in kept}
         whole = not any(offset % timedelta(hours=1) for offset in moments if offset)
         for interval in ("day", "hour") if whole else ("day",):
-            data = exactly(
-                emulator,
-                {
-                    "fields": "histogram,pageviews",
-                    "start": start.isoformat(),
-                    "end": end.isoformat(),
-                    "timezone": zone,
-                    "interval": interval,
-                },
-            )
+            data = get_histogram(emulator, zone, interval, start, end)
             assert data["histogram"] == reference_model.histogram(
                 kept, start, end, zone, interval
             ), (zone, start)
             assert data["pageviews"] == len(kept), zone
 
 
-def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
-    """When clocks are set back an hour has two entries, when set forward none."""
+ODD = """
+Australia/Lord_Howe 2024-04-06 14:45 15:15 15:45 -> 2024-04-07 1:1 1:1 2:1
+Europe/Amsterdam 2024-10-27 00:30 01:30 01:40 -> 2024-10-27 2:1 2:2
+Europe/Amsterdam 2024-03-31 00:59 01:00 -> 2024-03-31 1:1 3:1
+America/Havana 2024-11-03 04:30 05:30 -> 2024-11-03 0:1 0:1
+Asia/Beirut 2024-03-30 22:00 22:59 -> 2024-03-31 1:2
+Asia/Kathmandu 2024-01-01 00:15 -> 2024-01-01 6:1
+America/New_York 1883-11-18 04:56:01 04:56:02 -> 1883-11-17 23:1
+Africa/Niamey 1960-01-01 00:00 -> 1960-01-01 1:1
+Europe/Amsterdam 2999-07-01 10:15 -> 2999-07-01 12:1
+"""
+"""Visits in UTC, and the hours of a local day that have some, and how many: half an
+hour and an hour that come twice, an hour that is left out, the same of a midnight, odd
+offsets, local mean time, a change in the first second of a year."""
+
+
+@pytest.mark.parametrize("line", ODD.strip().splitlines())
+def test_odd_zones(line: str) -> None:
+    """Hours are right in zones with offsets and changes of fractions of an hour."""
+    given, expected = (part.split() for part in line.split(" -> "))
+    zone, day, *times = given
     emulator = Emulator()
     emulator.load(
-        [
-            {"added_iso": f"2024-10-27T0{hour}:30:00Z", "hostname": "example.com"}
-            for hour in (0, 1, 1)
-        ]
+        {"added_iso": f"{day}T{time}Z", "hostname": "example.com"} for time in times
     )
-    params = {
-        "version": "6",
-        "fields": "histogram",
-        "interval": "hour",
-        "timezone": "Europe/Amsterdam",
-    }
-    with bare_client(emulator) as client:
-        found = {
-            day: client.get(
-                "/example.com.json", params={**params, "start": day, "end": day}
-            ).json()["histogram"]
-            for day in ("2024-10-27", "2024-03-31")
-        }
-    assert [
-        (entry["hour"], entry["pageviews"]) for entry in found["2024-10-27"][:5]
-    ] == [(0, 0), (1, 0), (2, 1), (2, 2), (3, 0)]
-    assert [entry["hour"] for entry in found["2024-03-31"][:4]] == [0, 1, 3, 4]
-    assert [len(entries) for entries in found.values()] == [25, 23]
-
-
-@pytest.mark.parametrize(
-    ("zone", "moments", "expected"),
-    [
-        # The clocks go back by half an hour: an hour of which half comes twice.
-        (
-            "Australia/Lord_Howe",
-            ["2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z", "2024-04-06T15:45:00Z"],
-            [("2024-04-07", 1, 1), ("2024-04-07", 1, 1), ("2024-04-07", 2, 1)],
-        ),
-        # Midnight comes twice: the day begins at the first of them.
-        (
-            "America/Havana",
-            ["2024-11-03T04:30:00Z", "2024-11-03T05:30:00Z"],
-            [("2024-11-03", 0, 1), ("2024-11-03", 0, 1)],
-        ),
-        # Midnight is left out: the day begins at one o'clock.
-        (
-            "Asia/Beirut",
-            ["2024-03-30T21:59:59Z", "2024-03-30T22:00:00Z"],
-            [("2024-03-30", 23, 1), ("2024-03-31", 1, 1)],
-        ),
-        # The clocks jumped over a whole day.
-        (
-            "Pacific/Apia",
-            ["2011-12-30T09:30:00Z", "2011-12-30T10:30:00Z"],
-            [("2011-12-29", 23, 1), ("2011-12-31", 0, 1)],
-        ),
-        ("Asia/Kathmandu", ["2024-01-01T00:15:00Z"], [("2024-01-01", 6, 1)]),
-        # Local mean time: 4 hours, 56 minutes and 2 seconds behind.
-        ("America/New_York", ["1883-11-18T04:56:01Z"], [("1883-11-17", 23, 1)]),
-        # A change in the first second of a year.
-        (
-            "Africa/Niamey",
-            ["1959-12-31T23:59:59Z", "1960-01-01T00:00:00Z"],
-            [("1959-12-31", 23, 1), ("1960-01-01", 1, 1)],
-        ),
-        # Rules that go on for ever.
-        ("Europe/Amsterdam", ["2999-07-01T10:15:00Z"], [("2999-07-01", 12, 1)]),
-    ],
-)
-def test_odd_zones(
-    zone: str, moments: list[str], expected: list[tuple[str, int, int]]
-) -> None:
-    """Hours are right in zones with offsets and changes of fractions of an hour."""
-    emulator = Emulator()
-    emulator.load({"added_iso": at, "hostname": "example.com"} for at in moments)
-    with bare_client(emulator) as client:
-        data = client.get(
-            "/example.com.json",
-            params={
-                "version": "6",
-                "fields": "histogram,pageviews",
-                "interval": "hour",
-                "timezone": zone,
-                "start": expected[0][0],
-                "end": expected[-1][0],
-            },
-        ).json()
-    assert [
-        (entry["date"], entry["hour"], entry["pageviews"])
+    local = date.fromisoformat(expected[0])
+    data = get_histogram(emulator, zone, "hour", local, local)
+    found = [
+        f"{entry['hour']}:{entry['pageviews']}"
         for entry in data["histogram"]
         if entry["pageviews"]
-    ] == expected
-    assert data["pageviews"] == len(moments)
+    ]
+    assert found == expected[1:]
 
 
 def test_the_first_day_begins_in_every_zone() -> None:
