@@ -114,7 +114,6 @@ def test_days_that_always_fail_take_turns() -> None:
         ({"first": FIRST - 2 * DAY}, [-1, 0, 1, 2, 3, 4, 5]),
         ({"first": FIRST + 3 * DAY}, [5]),
     ],
-    ids=["zone", "more lists", "months", "earlier", "later"],
 )
 def test_what_has_changed_is_read_again(
     change: dict[str, Any], requested: list[int]

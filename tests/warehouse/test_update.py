@@ -154,9 +154,6 @@ def test_the_source_is_configured_as_dlts_are(
     assert not dlt.current.run_context().runtime_config.dlthub_telemetry
 
 
-# --- interrupts, kills and files in use -----------------------------------------------
-
-
 def interrupt(folder: Path, service: dict[str, str]) -> None:
     """Update a warehouse in this process, and send it SIGINT when it has read days."""
 
@@ -232,9 +229,6 @@ def test_a_file_in_use_has_a_holder() -> None:
             _when_free(lambda text=text: failing(text), 0, None)
     with pytest.raises(PipelineStepFailed):
         _when_free(lambda: failing("no space left"), 60, None)
-
-
-# --- the report -----------------------------------------------------------------------
 
 
 def a_report(good: int, failed: int) -> Update:
