@@ -674,12 +674,14 @@ def test_both_sides_agree_on_any_text(params: dict[str, str]) -> None:
 
 
 @MAY_WARN
-@settings(max_examples=settings().max_examples // 4)
 @given(queries())
 def test_a_valid_query_is_accepted(query: StatsQuery) -> None:
     """What the steps make of valid arguments breaks no rule of the service."""
+    params = query.params()
+    if "fields" in params:
+        # A histogram of a thousand years takes seconds.
+        params["fields"] = params["fields"].replace("histogram", "visitors")
     with bare_client(SERVICE) as client:
-        response = client.get("/example.com.json", params=query.params())
-    late = ("is after end", "more than 200,000 entries")
-    is_late = any(text in response.text for text in late)
+        response = client.get("/example.com.json", params=params)
+    is_late = "is after end" in response.text
     assert response.status_code == 200 or is_late, response.text
