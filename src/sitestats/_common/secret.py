@@ -94,17 +94,22 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
     """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - Path changes "/dev/fd/…/"
-            return checked_secret(
-                Secret(
-                    file.read(_LONGEST_FILE).decode("utf-8-sig", "replace").rstrip(),
-                    source,
-                ),
+            secret = Secret(
+                file.read(_LONGEST_FILE).decode("utf-8-sig", "replace").rstrip(),
                 source,
             )
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no path"
-    # Its name is not shown: it may be the key itself, in the wrong place.
-    raise ConfigurationError(f"{source} names a file that can't be read: {why}")
+        # Its name is not shown: it may be the key itself, in the wrong place.
+        message = f"{source} names a file that can't be read: {why}"
+        raise ConfigurationError(message) from None
+    # As a shell would set it, or a file of variables.
+    if secret.fits("[\"'].*|[A-Z_]+=.*"):
+        raise ConfigurationError(
+            f"{source} names a file with more than the credential: leave quotes and "
+            "'NAME=' out (it is not shown here)"
+        )
+    return checked_secret(secret, source)
 
 
 def wrapped_headers(given: object) -> object:

@@ -14,7 +14,6 @@ from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .pauses import Pauses
 from .secret import Secret, checked_headers, checked_secret, read_key_file
-from .text import shown
 from .wire import Credentials
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def check_seconds(name: str, value: object) -> float:
     if _is_number(value) and 0 < value < float("inf"):  # type: ignore[operator]  # as above
         return float(value)  # type: ignore[arg-type]  # as above
     raise ConfigurationError(
-        f"{name} is a number of seconds above 0; got {value!r} (there is always a "
+        f"{name} is a number of seconds above 0; got {_kind(value)} (there is always a "
         "limit: give a large number instead)"
     )
 
@@ -68,7 +67,14 @@ def positive_count(name: str, value: object, least: int = 1) -> int:
     if isinstance(value, int) and _is_number(value) and value >= least:
         return value
     raise ConfigurationError(
-        f"{name} is a whole number, {least} or more; got {value!r}"
+        f"{name} is a whole number, {least} or more; got {_kind(value)}"
+    )
+
+
+def _kind(value: object) -> str:
+    # A text may be a key, in the wrong place.
+    return (
+        repr(value) if _is_number(value) else f"a value of type {type(value).__name__}"
     )
 
 
@@ -86,7 +92,9 @@ def _count(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
 
 def _flag(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if not isinstance(value, bool):
-        raise ConfigurationError(f"{attribute.name} is True or False; got {value!r}")
+        raise ConfigurationError(
+            f"{attribute.name} is True or False; got {_kind(value)}"
+        )
 
 
 def _not_negative(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
@@ -109,7 +117,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
         return path
     raise ConfigurationError(
         "verify is True, False, the path of a file or a folder of certificates, or an "
-        f"ssl.SSLContext; got {shown(given)}"
+        f"ssl.SSLContext; got {_kind(given)}"
     )
 
 
