@@ -234,6 +234,15 @@ def tests_newest(session: nox.Session) -> None:
 
 
 @nox.session
+def tests_httpx2(session: nox.Session) -> None:
+    """Run the tests of the transport and the clients with httpx2 in httpx's place."""
+    session.install(*("--editable", EVERY_EXTRA, "httpx2"), *groups("tests"), *LOCKED)
+    session.env["PYTHONPATH"] = HELPERS
+    folders = ("transport", "client", "faults")
+    pytest(session, "-p", "alias_httpx", *(f"tests/{name}" for name in folders))
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Update tests/locked.txt, what the sessions install, and tests/lowest.txt."""
     compiled = ("uv", "pip", "compile", "--quiet", "--universal", "--upgrade")
