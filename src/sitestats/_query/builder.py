@@ -155,15 +155,14 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
         StatsQuery('example.com').between('2026-03-01', '2026-03-31')
         """
-        problems = Problems()
-        with problems.raised():
+        with Problems() as problems:
             days = {
                 name: None
                 if value is None
                 else problems.check(periods.day, value, name)
                 for name, value in (("start", start), ("end", end))
             }
-            problems += periods.order_problems(days["start"], days["end"])
+            problems.extend(periods.order_problems(days["start"], days["end"]))
         return self._with(days)
 
     def last(
@@ -401,8 +400,8 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> query.params()["pages"]
         '/blog*,/docs*'
         """
-        problems, changes = Problems(), dict[str, str | None]()
-        with problems.raised():
+        changes = dict[str, str | None]()
+        with Problems() as problems:
             for name, value in cast("Mapping[str, object]", filters).items():
                 is_given = value is not None or name not in FILTERS
                 check = problems.check
@@ -430,8 +429,8 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
-        problems, pairs = Problems(), (*rules.metadata_items(mapping), *more.items())
-        with problems.raised():
+        pairs = (*rules.metadata_items(mapping), *more.items())
+        with Problems() as problems:
             checked = [problems.check(rules.metadata, *pair) for pair in pairs]
         return self._filtered(dict(filter(None, checked)))
 
@@ -626,12 +625,12 @@ class StatsQuery(Generic[FieldsT_co]):
         return self.hostname, self._page, frozenset(wanted.params.items()), word
 
     def _with(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
-        values = {**self._values, **changes}
-        kept = {name: value for name, value in values.items() if value is not None}
-        for name, value in _ALWAYS_SENT.items():
-            kept.setdefault(name, value)
+        values: dict[str, Any] = {**self._values, **changes}
+        if None in changes.values():
+            given = {name: one for name, one in values.items() if one is not None}
+            values = _ALWAYS_SENT | given
         word = self._word if _PERIOD.isdisjoint(changes) else None
-        return _changed(self, values=kept, word=word)
+        return _changed(self, values=values, word=word)
 
     def _during(self, period: tuple[str, str] | Word) -> StatsQuery[FieldsT_co]:
         if isinstance(period, Word):
@@ -775,8 +774,7 @@ def _of_each(
             f"client.websites.list(), not {shown(websites)}: use .website(…) for one"
         )
         raise refusal("hostname", message, "each")
-    problems = Problems()
-    with problems.raised():
+    with Problems() as problems:
         found = [
             problems.check(query.website, website)
             for website in cast("Iterable[str | HasHostname]", websites)

@@ -8,8 +8,7 @@ raises a ``QueryError`` that cites the rule by its name. Rules of days are in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
@@ -19,6 +18,7 @@ from typing import (
     Literal,
     ParamSpec,
     Protocol,
+    Self,
     TypeAlias,
     TypedDict,
     TypeVar,
@@ -144,11 +144,12 @@ class Problems(list[Problem]):
             self += error.problems
             return None
 
-    @contextmanager
-    def raised(self) -> Generator[None]:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Raise what the block has collected, if anything."""
-        yield
-        if self:
+        if self and kind is None:
             raise QueryError(self)
 
 
@@ -246,8 +247,7 @@ def info(value: object) -> str:
 
 def fields(names: Collection[object]) -> str:
     """The fields, each once and in the document's order."""
-    problems = Problems()
-    with problems.raised():
+    with Problems() as problems:
         for name in names or [""]:
             problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
     return ",".join(name for name in FIELDS if name in names)
@@ -255,8 +255,7 @@ def fields(names: Collection[object]) -> str:
 
 def events(names: Collection[object]) -> str:
     """The names of events, in the order that was given and each once."""
-    problems = Problems()
-    with problems.raised():
+    with Problems() as problems:
         found = [problems.check(_event, name) for name in names or [""]]
     return ",".join(dict.fromkeys(filter(None, found)))
 
@@ -266,10 +265,7 @@ def _event(name: object) -> str:
         message = "'*' is not an event's name: use .all_events() alone"
         raise refusal("events-all", message, "events")
     if not isinstance(name, str) or not name or {",", "*"} & {*name}:
-        message = (
-            f"{shown(name)} is not an event's name: give each name by itself, as in "
-            ".events('signup', 'purchase'), or use .all_events()"
-        )
+        message = f"{shown(name)} is not an event's name: give each name by itself"
         raise refusal("event-name", message, "events")
     return text(name, "events")
 
@@ -277,16 +273,12 @@ def _event(name: object) -> str:
 def path(value: object) -> str:
     """The path of a page, decoded."""
     if not isinstance(value, str) or not value.startswith("/"):
-        message = (
-            "a page's path is text that starts with '/', such as '/contact', not "
-            f"{shown(value)}"
-        )
+        message = f"a page's path is text that starts with '/', not {shown(value)}"
         raise refusal("path-slash", message, "path")
     if value == "/":
         message = "the root page has no address of its own: use .where(page='/')"
         raise refusal("path-root", message, "path")
-    problems = Problems()
-    with problems.raised():
+    with Problems() as problems:
         if re.search(r"[\x00-\x1f\x7f-\x9f]", value):
             message = f"{shown(value)} has a control character"
             problems.append(broken("path-control", message, "path"))
@@ -328,8 +320,8 @@ def filter_value(name: str, value: object) -> str:
     if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
         message = f"pages is a str or a list of several, not {shown(value)}"
         raise refusal("filter-text", message, where)
-    problems, pages = Problems(), list(cast("Iterable[object]", value))
-    with problems.raised():
+    pages = list(cast("Iterable[object]", value))
+    with Problems() as problems:
         texts = [problems.check(_filter_text, name, page, where) for page in pages]
         if not pages:
             problems.append(_empty(where))
@@ -342,16 +334,12 @@ def _filter_text(name: str, value: object, where: str) -> str:
     given = text(value, where, "filter-text")
     if not given:
         raise QueryError([_empty(where)])
-    problems = Problems()
-    with problems.raised():
+    with Problems() as problems:
         if name == "pages" and "," in given:
-            message = (
-                f"{shown(given)} has a comma, which separates pages: give each by "
-                "itself, and one page that has a comma with .where(page=…)"
-            )
+            message = f"{shown(given)} has a comma: give each by itself, or use page"
             problems.append(broken("pages-comma", message, where))
         if "*" in given[:-1]:
-            problems += _stars(name, given, where)
+            problems.extend(_stars(name, given, where))
         elif name == "device_type":
             start = given.removesuffix("*")
             known = [kind for kind in DEVICE_TYPES if kind.startswith(start)]
@@ -369,10 +357,7 @@ def _empty(where: str) -> Problem:
 
 def one_pattern(count: int, where: str) -> Problem:
     """The problem of a contains search beside other pages."""
-    message = (
-        f"a contains search has exactly one pattern, and there are {count}: use a "
-        "query for each"
-    )
+    message = f"a contains search has exactly one pattern, and there are {count}"
     return broken("contains-one-pattern", message, where)
 
 
@@ -384,8 +369,7 @@ def _stars(name: str, given: str, where: str) -> Iterator[Problem]:
         return
     if name not in PAGE_FILTERS:
         message = (
-            f"{shown(given)} is a contains search, which only page and pages "
-            f"take{literally}"
+            f"{shown(given)}: only page and pages take a contains search{literally}"
         )
         yield broken("contains-filter", message, where)
         return
@@ -394,9 +378,9 @@ def _stars(name: str, given: str, where: str) -> Iterator[Problem]:
         message = f"{shown(given)} has a '*' inside: leave one at each end alone"
         yield broken("contains-star", message, where)
     if (count := len(re.sub(r"[/*]", "", inner))) < _CONTAINS_LENGTH:
+        least = f"give at least {_CONTAINS_LENGTH}"
         message = (
-            f"{shown(given)} has {count} characters other than '/' between its two "
-            f"'*': give at least {_CONTAINS_LENGTH}"
+            f"{shown(given)} has {count} characters other than '/' and '*': {least}"
         )
         yield broken("contains-length", message, where)
 
@@ -404,10 +388,7 @@ def _stars(name: str, given: str, where: str) -> Iterator[Problem]:
 def metadata(key: object, value: object) -> tuple[str, str | None]:
     """The parameter of a metadata filter, and its text; None is one to remove."""
     if not isinstance(key, str) or not re.fullmatch("[a-zA-Z0-9_]+", key):
-        message = (
-            "a metadata key has letters A to Z, digits and underscores, not "
-            f"{shown(key)}"
-        )
+        message = f"a metadata key has letters A to Z, digits and '_', not {shown(key)}"
         raise refusal("metadata-key", message, "where_metadata")
     name, where = METADATA + key, f"where_metadata({key}=…)"
     if value is None:

@@ -96,8 +96,8 @@ def read_address(address: object, base_url: str | BaseAddress | None) -> Address
 def _checked(
     hostname: str, page: str | None, pairs: list[tuple[str, str]], *, is_data: bool
 ) -> Address:
-    problems, params = Problems(), dict[str, str]()
-    with problems.raised():
+    params = dict[str, str]()
+    with Problems() as problems:
         problems.check(rules.hostname, hostname)
         if page is not None:
             problems.check(rules.path, page)
@@ -118,7 +118,7 @@ def _checked(
                 problems.append(broken("address-parameter", message, "from_url"))
             else:
                 params[name] = problems.check(checked_param, name, value) or value
-        problems += periods.order_problems(params.get("start"), params.get("end"))
+        problems.extend(periods.order_problems(params.get("start"), params.get("end")))
     return Address(rules.hostname(hostname), page, params)
 
 
