@@ -1,9 +1,9 @@
 """Read months of very many websites with the workers of a Dask cluster, into Parquet.
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID, which the workers
-need too: a client is pickled without its credentials, and reads them again where it
-is unpickled. The arguments are a folder that all workers share, months, and the
-address of the scheduler; without one, two workers are started here::
+need too: each task makes its own client. The arguments are a folder that all workers
+share, months, and the address of the scheduler; without one, two workers are started
+here::
 
     python examples/many_with_dask.py months/ 2026-01 2026-02 tcp://scheduler:8786
 
@@ -77,7 +77,7 @@ class SharedPause(logging.Handler):
             yield query
 
 
-def read_batch(client: Client, queries: Sequence[StatsQuery], file: Path) -> list[str]:
+def read_batch(queries: Sequence[StatsQuery], file: Path) -> list[str]:
     """Read a batch of websites into *file*; return the host names of what failed."""
     if is_complete(file, queries):
         return []
@@ -86,7 +86,8 @@ def read_batch(client: Client, queries: Sequence[StatsQuery], file: Path) -> lis
     logger.setLevel(logging.INFO)
     logger.addHandler(pause)
     try:
-        outcomes = client.stats.get_many(pause.paced(queries)).collect()
+        with Client() as client:
+            outcomes = client.stats.get_many(pause.paced(queries)).collect()
     finally:
         logger.removeHandler(pause)
     # Renamed at the end: a file is there as a whole, or not at all. If a second worker
@@ -114,19 +115,19 @@ def read_months(
     Variable(PAUSE, client=dask).set(0.0)
     with Client() as client:
         names = sorted(website.hostname for website in client.websites.list())
-        futures = []
-        for month in months:
-            query = StatsQuery("example.com").fields("pageviews", "visitors")
-            query = query.during(month)
-            for number in range(batches):
-                # By the name alone, so that a new website moves no other one.
-                batch = [n for n in names if crc32(n.encode()) % batches == number]
-                queries = [query.website(name) for name in batch]
-                file = folder / f"month={month}" / f"batch-{number:02}.parquet"
-                if batch:
-                    task = dask.submit(read_batch, client, queries, file, pure=False)
-                    futures.append(task)
-        failed = [name for future in as_completed(futures) for name in future.result()]
+    futures = []
+    for month in months:
+        query = StatsQuery("example.com").fields("pageviews", "visitors")
+        query = query.during(month)
+        for number in range(batches):
+            # By the name alone, so that a new website moves no other one.
+            batch = [n for n in names if crc32(n.encode()) % batches == number]
+            queries = [query.website(name) for name in batch]
+            file = folder / f"month={month}" / f"batch-{number:02}.parquet"
+            if batch:
+                task = dask.submit(read_batch, queries, file, pure=False)
+                futures.append(task)
+    failed = [name for future in as_completed(futures) for name in future.result()]
     # Of workers that died while they wrote.
     for unfinished in folder.glob("*/.*.unfinished"):
         unfinished.unlink(missing_ok=True)
