@@ -159,6 +159,12 @@ def test_a_list_of_which_every_entry_is_wrong_can_not_be_read() -> None:
         _ = stats.countries
 
 
+@pytest.mark.parametrize("data", [[], "text", 7, None, True])
+def test_json_that_is_no_object(data: Any) -> None:
+    """Statistics that are no JSON object raise."""
+    assert problems(ALL, data) == ["$: expected an object"]
+
+
 def test_odd_entries_are_read() -> None:
     """Unknown keys and half of a surrogate pair do not matter."""
     pages = [entry("/\ud800", more={}, seconds_on_page=None)]
@@ -316,6 +322,10 @@ def test_every_wrong_value_of_a_list_of_websites_is_named() -> None:
         "$.websites[2]: expected an object, got null",
     ]
     assert len(refused(read_websites, [7] * 100_000)) == 50
+    assert refused(read_websites, {}) == ["$.websites: expected an array"]
+    assert refused(read_websites, 7) == ["$: expected an array"]
+    (problem,) = refused(read_websites, {"success": "yes", "websites": []})
+    assert problem.startswith("$.success: expected a boolean")
     for name in WEBSITE:
         (problem,) = refused(read_websites, [{**WEBSITE, name: 1.5}])
         assert problem.startswith(f"$[0].{name}: expected ")
