@@ -29,8 +29,6 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.once
-
 HOSTILE = '=HYPERLINK("https://evil.example","https://good.example")'
 QUERY = (
     StatsQuery("semicomplete.com")

@@ -32,8 +32,6 @@ from sitestats.provisioning import (
     ProvisioningReport,
 )
 
-pytestmark = pytest.mark.standard_library
-
 SPEC = WebsiteSpec("a.example")
 DIFFERENCES = (Difference("public", wanted=False, found=True),)
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 duckdb = pytest.importorskip("duckdb")
 DltException = pytest.importorskip("dlt.common.exceptions").DltException
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow
 
 SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))

@@ -6,7 +6,7 @@ import pytest
 
 from sitestats._common.fields import FIELDS, is_field_name
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 
 
 def test_field_names_are_known() -> None:

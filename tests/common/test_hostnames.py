@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from sitestats._common.hostnames import BaseAddress, HostnameError, normalise_hostname
 
-pytestmark = pytest.mark.standard_library
-
-
 ACCEPTED = {
     "plain": ("example.com", "example.com"),
     "capitals and a dot at the end": ("EXAMPLE.com.", "example.com"),

@@ -9,9 +9,6 @@ import pytest
 from sitestats import SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.standard_library
-
-
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.
 DATE = datetime.now(UTC).date() - timedelta(days=2)

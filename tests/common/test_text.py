@@ -10,9 +10,6 @@ import pytest
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 
-pytestmark = pytest.mark.standard_library
-
-
 NEAREST: dict[str, tuple[Callable[[Any], object], str]] = {
     "field": (lambda q: q.fields("vistors"), "'visitors'"),
     "filter": (lambda q: q.where(countrys="NL"), "'country'"),

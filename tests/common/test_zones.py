@@ -17,9 +17,6 @@ from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import timezone as zone_name
 from sitestats.provisioning._specs import WebsiteSpec
 
-pytestmark = pytest.mark.standard_library
-
-
 ZONES = st.sampled_from(sorted(zone_names()))
 
 

@@ -23,7 +23,7 @@ from sitestats.conformance._cases import read_table
 from sitestats.conformance._compare import _Mirror
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.once, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 HOST: Final = "shop.example"
 PUBLIC: Final = "blog.example"

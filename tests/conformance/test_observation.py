@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Now, Sleep
 from sitestats.conformance._observation import NOT_SENT, Observation, observe
 from sitestats.emulator import Emulator
-
-pytestmark = pytest.mark.once
 
 HOST: Final = "shop.example"
 DATA: Final = HttpResponse(200, {}, b'{"ok": true, "pageviews": 1}')

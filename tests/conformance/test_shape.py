@@ -14,7 +14,6 @@ from sitestats._common.wire import HttpResponse
 from sitestats.conformance._cases import Case
 from sitestats.conformance._shape import anonymised, load, shape
 
-pytestmark = pytest.mark.once
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (

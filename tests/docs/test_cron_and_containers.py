@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.once,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
 ]
 BIN = Path(sys.executable).parent

@@ -15,9 +15,6 @@ import sitestats.conformance
 import sitestats.emulator
 import sitestats.provisioning
 
-pytestmark = pytest.mark.once
-
-
 # Not in every environment, and the reference has its names.
 sitestats_warehouse = pytest.importorskip("sitestats.warehouse", exc_type=ImportError)
 

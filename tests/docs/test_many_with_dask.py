@@ -14,7 +14,7 @@ import pytest
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.long, pytest.mark.once]
+pytestmark = pytest.mark.long
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONTHS = ["2026-02", "2026-03"]

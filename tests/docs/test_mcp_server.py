@@ -12,7 +12,7 @@ import pytest
 
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.long, pytest.mark.once]
+pytestmark = pytest.mark.long
 
 SERVER = Path(__file__).parents[2] / "examples" / "mcp_server.py"
 HOST = "semicomplete.com"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.once,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
 ]
 PAGE = Path(__file__).parents[2] / "docs" / "reports.md"

@@ -14,7 +14,7 @@ import pytest
 from bare_client import bare_client
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
 

@@ -8,8 +8,6 @@ from bare_client import NOW, GetStats, bare_client
 from promises import promise
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.standard_library
-
 SEARCH = {"fields": "pageviews,visitors", "page": "*twelve chars/*"}
 """A contains search with exactly the twelve characters that are needed."""
 

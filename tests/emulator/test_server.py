@@ -15,8 +15,6 @@ import pytest
 from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.standard_library
-
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
 ADD = "POST /api/websites/add HTTP/1.1"
 

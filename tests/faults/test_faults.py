@@ -30,7 +30,7 @@ from loopback import Connection, Server, serve
 from secret_search import shown_by
 from sitestats import SiteStatsError
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

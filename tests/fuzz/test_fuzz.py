@@ -24,7 +24,7 @@ from fault_cases import CASES
 from loopback import Connection, serve
 from sitestats import Client, SiteStatsError, Stats, StatsQuery
 
-pytestmark = [pytest.mark.long, pytest.mark.once]
+pytestmark = pytest.mark.long
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS", "1000"))
 SEED = int(os.environ.get("FUZZ_SEED", "7"))

@@ -10,7 +10,7 @@ import pytest
 
 from pictures.__main__ import ALL, PICTURES, Cell, Plot, Screen
 
-pytestmark = [pytest.mark.long, pytest.mark.once]
+pytestmark = pytest.mark.long
 
 ROOT: Final = Path(__file__).parents[2]
 PICTURE: Final = re.compile(

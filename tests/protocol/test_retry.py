@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from sitestats._protocol.flow import Flow, Step, StepResult
 
-pytestmark = pytest.mark.standard_library
-
-
 GET = HttpRequest("GET", "/example.com.json")
 POST = HttpRequest("POST", "/api/websites/add")
 OK = HttpResponse(200)

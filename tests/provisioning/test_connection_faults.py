@@ -31,7 +31,7 @@ from connection_faults import (
 )
 from sitestats import ServerError, WebsiteSpec
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow
 
 SPECS = [WebsiteSpec(f"{letter}.example") for letter in "abc"]
 

@@ -25,9 +25,6 @@ from sitestats._common.wire import HttpResponse
 from sitestats.provisioning import Difference
 from sitestats.provisioning._ensure import Ended, Sending, Settled, Waiting
 
-pytestmark = pytest.mark.standard_library
-
-
 WANTED = specs("a.example", "b.example", "c.example")
 
 

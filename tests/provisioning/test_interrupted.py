@@ -11,9 +11,6 @@ from sitestats import ConnectionFailedError, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
 from sitestats.provisioning import ProvisioningReport
 
-pytestmark = pytest.mark.standard_library
-
-
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 
 

@@ -29,8 +29,6 @@ from sitestats import (
 from sitestats.emulator import Emulator
 from sitestats.provisioning import ProvisioningReport, _journal
 
-pytestmark = pytest.mark.standard_library
-
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 JOURNALS = [(False, False), (False, True), (True, False), (True, True)]
 """Whether the first run, and the second, has a journal of the caller's."""

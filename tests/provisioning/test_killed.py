@@ -14,7 +14,6 @@ from ensure_processes import NAMES, ProcessRunner, about_b, wait_until
 from sitestats.emulator import Emulator
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
 ]

@@ -23,9 +23,6 @@ from sitestats.emulator import Emulator
 from sitestats.provisioning import ListedHost, read_host_list
 from website_lists import load
 
-pytestmark = pytest.mark.standard_library
-
-
 GOOD = {
     "websites.toml": """
         # Two of them.

@@ -29,8 +29,6 @@ from sitestats.provisioning import (
 )
 from sitestats.provisioning._report import plan_websites
 
-pytestmark = pytest.mark.standard_library
-
 STATES = get_args(State)[1:]
 """Those of a report."""
 

@@ -13,8 +13,6 @@ from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.standard_library
-
 
 def test_a_specification_is_a_value() -> None:
     """Specifications with equal values are equal, hash equally, and can be pickled."""

@@ -17,7 +17,7 @@ from sitestats import WebsiteSpec
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery, requested
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 
 BASE = "https://stats.example.org"
 QUERY = StatsQuery("example.com").fields("visitors")

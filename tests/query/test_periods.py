@@ -30,8 +30,6 @@ from sitestats._query.periods import (
 from sitestats.emulator import Emulator
 from sitestats.emulator._parameters import read
 
-pytestmark = pytest.mark.once
-
 QUERY = StatsQuery("example.com").fields("visitors")
 UNITS = st.sampled_from(get_args(Unit))
 DAY = timedelta(days=1)

@@ -12,7 +12,7 @@ from query_strategies import queries
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 

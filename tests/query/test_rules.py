@@ -33,8 +33,6 @@ from sitestats._common.fields import FIELDS
 from sitestats._query.rules import RULES
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.standard_library
-
 SEARCH = "*abcdefghijkl*"
 """A contains search with twelve characters, the fewest that are allowed."""
 TEXT_FILTERS = [

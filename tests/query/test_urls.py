@@ -10,7 +10,7 @@ from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._query.builder import StatsQuery
 
-pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
+pytestmark = pytest.mark.slow
 BASE = "https://stats.example.org"
 
 

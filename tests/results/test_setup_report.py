@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from sitestats import SetupReport, SetupRow
-
-pytestmark = pytest.mark.once
 
 ROWS = (
     SetupRow("proxy", "none", ok=True),

@@ -31,7 +31,6 @@ from sitestats import AsyncClient, Client, Outcome
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.once,
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 

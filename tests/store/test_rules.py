@@ -21,9 +21,6 @@ from sitestats._store.rules import StoreEntry, response_key, to_store
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
 
-pytestmark = pytest.mark.standard_library
-
-
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
 DAY = StatsQuery("example.com").fields("visitors").between("2026-05-01", "2026-05-09")
 WORDS = StatsQuery("example.com").fields("visitors").timezone("UTC").last(days=3)

@@ -30,8 +30,6 @@ from sitestats._store.sqlite import _PRUNE_EVERY
 from sitestats.emulator import Emulator
 from stores import execute
 
-pytestmark = pytest.mark.standard_library
-
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)
 KEY = "example.com:response:0123"

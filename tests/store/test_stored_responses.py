@@ -32,8 +32,6 @@ from stores import InMemory, Stuck, execute
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.standard_library
-
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.
 # The day after it ended long enough ago, too, that its response is stored.

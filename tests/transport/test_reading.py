@@ -19,8 +19,6 @@ from sitestats._transport.reading import (
     decompressed,
 )
 
-pytestmark = pytest.mark.once
-
 MIB = 1024 * 1024
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from sitestats._common.secret import Secret
 from sitestats._transport.redaction import WITHHELD, Redactor
 
-pytestmark = pytest.mark.once
-
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"
 """It has every character that JSON, HTML or an address escapes."""
 

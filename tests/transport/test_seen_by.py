@@ -242,7 +242,6 @@ GUARDED = """
 
 
 @pytest.mark.long
-@pytest.mark.once
 def test_pytest_socket_guards_a_client(tmp_path: Path) -> None:
     """With ``--allow-hosts`` of pytest-socket a client connects to no other host."""
     with serve(polite) as server:

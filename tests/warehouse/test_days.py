@@ -27,8 +27,6 @@ from sitestats.warehouse._days import (
     days_to_read,
 )
 
-pytestmark = pytest.mark.once
-
 FIRST = dt.date(2026, 1, 1)
 PAGES = frozenset({"pages"})
 ONE = Totals(1, 1)

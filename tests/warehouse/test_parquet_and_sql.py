@@ -13,7 +13,7 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse._tables import COLUMNS
 from updates import LISTS, NOW, PAGE, QUERIES, VIEWS, Dataset, query, run, tables
 
-pytestmark = [pytest.mark.long, pytest.mark.once]
+pytestmark = pytest.mark.long
 
 A, B = "a.example", "b.example"
 JANUARY, FEBRUARY, MARCH = (dt.date(2026, month, 1) for month in (1, 2, 3))

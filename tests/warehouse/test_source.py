@@ -14,8 +14,6 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, Estimate, _tables, sitestats_source
 from updates import FIRST, NOW, Dataset
 
-pytestmark = pytest.mark.once
-
 DAY = dt.timedelta(days=1)
 SITE = "example.com"
 

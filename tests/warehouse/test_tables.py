@@ -6,7 +6,6 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml  # type: ignore[import-untyped]  # it comes with dlt, without types
 
 from sitestats import StatsQuery
@@ -14,7 +13,6 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse._tables import COLUMNS
 from updates import FIRST, NOW, Dataset
 
-pytestmark = pytest.mark.once
 DAY = dt.timedelta(days=1)
 
 

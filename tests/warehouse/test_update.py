@@ -39,7 +39,7 @@ from sitestats.warehouse import (
 from sitestats.warehouse._update import _when_free
 from updates import DELETION, FIRST, LISTS, NOW, Dataset, pipeline, query, run, tables
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = pytest.mark.slow
 
 DAY = timedelta(days=1)
 
