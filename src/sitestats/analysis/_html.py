@@ -26,7 +26,6 @@ _WIDTH: Final = 720
 _HEIGHT: Final = 130
 _FOOT: Final = 18
 _TOP: Final = 14
-_MOST_TICKS: Final = 8
 
 
 @cache
@@ -107,7 +106,8 @@ def _chart(table: Table) -> str:
     if not bars:
         return _note(NO_ENTRIES)
     step, base = _WIDTH / len(bars), _TOP + _HEIGHT
-    every = -(-len(bars) // _MOST_TICKS)
+    # Eight ticks at most.
+    every = -(-len(bars) // 8)
     highest = max([1, *(bar.count for bar in bars)])
     drawn = ""
     for index, bar in enumerate(bars):

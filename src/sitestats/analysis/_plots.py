@@ -44,15 +44,12 @@ _MOST_BARS: Final = 60
 _MOST_WEEKENDS: Final = 10
 _LONGEST_NAME: Final = 40
 _LONGEST_TITLE: Final = 90
-_SHORTEST_TITLE: Final = 20
 _LETTER: Final = 5.7
 """The mean width of a letter of a title, in points."""
-_MOST_COLUMNS: Final = 4
 _MOST_MARKERS: Final = 40
-_MOST_TICKS: Final = 8
 _GAP: Final = 1.5
 """Steps between two entries that are not neighbours: months differ by a tenth."""
-_HALF_AN_HOUR: Final = dt.timedelta(minutes=30)
+
 _DAY: Final = dt.timedelta(days=1)
 _WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
 _NOT_WHOLE: Final = {
@@ -212,7 +209,9 @@ def _when_of(entry: Any) -> dt.datetime:
 def _plain(value: Any) -> dt.datetime:
     if isinstance(value, dt.datetime):
         # The hour that is repeated would hide the first one.
-        return value.replace(tzinfo=None, fold=0) + value.fold * _HALF_AN_HOUR
+        return value.replace(tzinfo=None, fold=0) + value.fold * dt.timedelta(
+            minutes=30
+        )
     return dt.datetime.combine(value, dt.time())
 
 
@@ -256,8 +255,8 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
         for one in items
     ]
     # What has not begun yet would look like a fall.
-    open_ones = [_when_of(one) for one in comparison.now.histogram if one.partial]
-    end = min(open_ones, default=None)
+    entries = comparison.now.histogram
+    end = min((_when_of(one) for one in entries if one.partial), default=None)
     palette = palette_of(ax)
     for side, stats, color, style in (
         ("before", comparison.before, palette.soft, (0, (4, 1.5))),
@@ -295,7 +294,7 @@ def _set_time_axis(
     if len(whens) == 1:
         ax.set_xticks(whens, labels=[f"{whens[0]:%d %b %Y}"])
     else:
-        locator = dates.AutoDateLocator(minticks=3, maxticks=_MOST_TICKS)
+        locator = dates.AutoDateLocator(minticks=3, maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     ax.margins(x=0.01)
@@ -405,7 +404,7 @@ def _first_day(stats: Stats) -> dt.date:
 
 def _grid(count: int, *, sharey: bool) -> Any:
     pyplot = load_extra("matplotlib.pyplot", extra="plot")
-    columns = min(_MOST_COLUMNS, ceil(sqrt(count)))
+    columns = min(4, ceil(sqrt(count)))
     rows = ceil(count / columns)
     _, grid = pyplot.subplots(
         rows,
@@ -429,9 +428,11 @@ def _set_title(ax: Any, *lines: str) -> None:
 
     What visitors wrote is no mathematics, for which matplotlib's own ``wrap`` takes it.
     """
-    room = max(_SHORTEST_TITLE, int(ax.bbox.width * 72 / ax.figure.dpi / _LETTER))
-    texts = [fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line]
-    ax.set_title("\n".join(texts), loc="left", fontsize="medium", parse_math=False)
+    room = max(20, int(ax.bbox.width * 72 / ax.figure.dpi / _LETTER))
+    text = "\n".join(
+        fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line
+    )
+    ax.set_title(text, loc="left", fontsize="medium", parse_math=False)
 
 
 def _set_note(ax: Any, note: str) -> None:
