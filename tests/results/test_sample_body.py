@@ -84,7 +84,13 @@ def test_a_stored_body_is_the_same_result(
 ) -> None:
     """Whatever the service responded, its body makes an equal result."""
     query, data = response
-    stats = read_response(query, data, received=moment.replace(tzinfo=dt.UTC))
+    try:
+        stats = read_response(query, data, received=moment.replace(tzinfo=dt.UTC))
+    except ResponseError:
+        # Nothing of it could be read.
+        with pytest.raises(ResponseError):
+            Stats.from_body(query, json.dumps(data).encode())
+        return
     again = Stats.from_body(query, stats.body)
     whole = Stats.from_body(query, stats.body, responded_at=stats.responded_at)
     assert again == stats

@@ -10,8 +10,9 @@ import contextvars
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Final, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 
 import anyio
 
@@ -25,16 +26,43 @@ from .schedule import END, BlockOptions, Job, Schedule
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
+    from sitestats._protocol.flow import Flow
     from sitestats._query.builder import StatsQuery
-    from sitestats._results.outcomes import Collect, Outcome, OutcomeOf
+    from sitestats._results.outcomes import Outcome, OutcomeOf
 
     from .runner import AsyncRunner, Runner
+
+RunnerT = TypeVar("RunnerT", bound="Runner | AsyncRunner")
 
 _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
-class OutcomeStream(Generic[FieldsT_contra]):
+class _Block(Generic[RunnerT]):
+    """What both streams have."""
+
+    _kinds: ClassVar[tuple[type, ...]] = (Iterable,)
+
+    def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
+        self._runner = runner
+        self._queries = queries
+        self._options = options
+        connections = runner.settings.max_connections
+        self._schedule = Schedule(queries, self._kinds, options, connections)
+
+    def _flow(self, job: Job) -> Flow[Outcome]:
+        settings, deadline = self._runner.settings, self._schedule.deadline
+        return operations.get_outcome(
+            settings, *job, deadline, fresh=self._options.fresh
+        )
+
+    def _collect_others(self, others: Any, deadline: Any) -> Any:
+        options = self._options.with_deadline(deadline)
+        stream: Any = type(self)(self._runner, others, options)
+        return stream.collect()
+
+
+class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     They come in the order of completion, with ``in_order`` in that of the queries.
@@ -58,20 +86,13 @@ class OutcomeStream(Generic[FieldsT_contra]):
         queries: Iterable[StatsQuery[FieldsT_contra]],
         options: BlockOptions,
     ) -> None:
-        connections = runner.settings.max_connections
-        self._schedule = Schedule(queries, (Iterable,), options, connections)
-        self._collect_others: Collect = lambda others, deadline: OutcomeStream(
-            runner, others, options.with_deadline(deadline)
-        ).collect()
-        self._fresh = options.fresh
-        self._queries = queries
-        self._runner = runner
+        super().__init__(runner, queries, options)
         self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
 
     def __enter__(self) -> Self:
         self._schedule.begin()
         self._stop = Stop()
-        self._runner = self._runner.stopped_by(self._stop)
+        self._stopped_runner = self._runner.stopped_by(self._stop)
         self._iterator = iter(self._queries)
         self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
         return self
@@ -114,21 +135,14 @@ class OutcomeStream(Generic[FieldsT_contra]):
             >>> len(outcomes.to_pandas()), len(outcomes.to_pandas("pages"))
             (2, 100)
         """
-        if self._schedule.is_begun:
-            return self._collect_all()
-        with self:
-            return self._collect_all()
-
-    def _collect_all(self) -> Outcomes[FieldsT_contra]:
-        self._schedule.begin_to_collect()
-        has_store = self._runner.settings.store is not None
-        return Outcomes(self, self._collect_others, has_store=has_store)
+        with nullcontext() if self._schedule.is_begun else self:
+            self._schedule.begin_to_collect()
+            has_store = self._runner.settings.store is not None
+            return Outcomes(self, self._collect_others, has_store=has_store)
 
     def _work(self, job: Job) -> None:
-        settings, deadline = self._runner.settings, self._schedule.deadline
-        flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
         try:
-            self._results.put(self._runner.run(flow))
+            self._results.put(self._stopped_runner.run(self._flow(job)))
         except StoppedError:
             pass
         except BaseException as error:  # noqa: BLE001 - raised again by __next__
@@ -149,7 +163,7 @@ class OutcomeStream(Generic[FieldsT_contra]):
             self._schedule.end()
 
 
-class AsyncOutcomeStream(Generic[FieldsT_contra]):
+class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the block
@@ -168,6 +182,7 @@ class AsyncOutcomeStream(Generic[FieldsT_contra]):
         [0, 1, 2]
     """
 
+    _kinds = (Iterable, AsyncIterable)
     _iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery]
     _group: TaskGroup
     _arrival: anyio.Event
@@ -179,15 +194,7 @@ class AsyncOutcomeStream(Generic[FieldsT_contra]):
         | AsyncIterable[StatsQuery[FieldsT_contra]],
         options: BlockOptions,
     ) -> None:
-        self._runner = runner
-        connections = runner.settings.max_connections
-        kinds = (Iterable, AsyncIterable)
-        self._schedule = Schedule(queries, kinds, options, connections)
-        self._collect_others: Collect = lambda others, deadline: AsyncOutcomeStream(
-            runner, others, options.with_deadline(deadline)
-        ).collect()
-        self._fresh = options.fresh
-        self._queries = queries
+        super().__init__(runner, queries, options)
         self._jobs: deque[Job] = deque()
         self._idle: list[anyio.Event] = []
         self._results: deque[Outcome | BaseException] = deque()
@@ -228,16 +235,11 @@ class AsyncOutcomeStream(Generic[FieldsT_contra]):
 
     async def collect(self) -> AsyncOutcomes[FieldsT_contra]:
         """As ``OutcomeStream.collect``, awaited."""
-        if self._schedule.is_begun:
-            return await self._collect_all()
-        async with self:
-            return await self._collect_all()
-
-    async def _collect_all(self) -> AsyncOutcomes[FieldsT_contra]:
-        self._schedule.begin_to_collect()
-        outcomes = [outcome async for outcome in self]
-        has_store = self._runner.settings.store is not None
-        return AsyncOutcomes(outcomes, self._collect_others, has_store=has_store)
+        async with nullcontext() if self._schedule.is_begun else self:
+            self._schedule.begin_to_collect()
+            outcomes = [outcome async for outcome in self]
+            has_store = self._runner.settings.store is not None
+            return AsyncOutcomes(outcomes, self._collect_others, has_store=has_store)
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):
@@ -253,23 +255,21 @@ class AsyncOutcomeStream(Generic[FieldsT_contra]):
             self._group.start_soon(self._work)
 
     async def _work(self) -> None:
-        settings, deadline = self._runner.settings, self._schedule.deadline
         while True:
             while not self._jobs:
                 ready = anyio.Event()
                 self._idle.append(ready)
                 await ready.wait()
             job = self._jobs.popleft()
-            flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
             result: Outcome | BaseException
             try:
-                result = await self._runner.run(flow)
+                result = await self._runner.run(self._flow(job))
             except Exception as error:  # noqa: BLE001 - raised again by __anext__
                 result = error
             self._results.append(result)
             self._arrival.set()
             # Nothing is kept alive during the wait for a job.
-            del job, flow, result
+            del job, result
 
     async def _next_result(self) -> Outcome | BaseException:
         if self._results:
