@@ -71,8 +71,9 @@ class Outgoing:
             ("User-Agent", agent),
             *((name, value.reveal()) for name, value in settings.headers),
         ]
-        key = _header("Api-Key", settings.api_key)
-        user = _header("User-Id", settings.user_id)
+        given_key, given_user = settings.api_key, settings.user_id
+        key = [("Api-Key", given_key.reveal())] if given_key else []
+        user = [("User-Id", given_user.reveal())] if given_user else []
         headers: Any = self._library.Headers
         self._headers: Mapping[Credentials, Any] = {
             Credentials.NONE: headers(always),
@@ -117,10 +118,6 @@ class Outgoing:
         )
         outgoing.read()
         return outgoing, auth
-
-
-def _header(name: str, value: Secret | None) -> list[tuple[str, str]]:
-    return [] if value is None else [(name, value.reveal())]
 
 
 # To read an address takes as long as a tenth of a call.
@@ -226,9 +223,14 @@ class _DirectPool:
         finally:
             exchange.release()
             self._pool.put_back(sock, is_clean=reading.is_reusable)
-        # Also here: httpx has three generators around a stream.
-        reading.extensions[EXTENSION] = reading.finish()
-        return reading
+        body = reading.finish()
+        return httpcore.Response(
+            reading.status,
+            headers=reading.headers,
+            content=body,
+            # Also here: httpx has three generators around a stream.
+            extensions={EXTENSION: body},
+        )
 
 
 class _Direct(_DirectPool, httpcore.ConnectionPool):

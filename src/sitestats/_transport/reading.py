@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 import httptools
@@ -32,9 +31,7 @@ class CorruptError(Exception):
 
 
 class Reading:
-    r"""A response that is being read, and in the end is that of a pool of httpcore.
-
-    Each has a parser of its own.
+    r"""A response that is being read. Each has a parser of its own.
 
     >>> reading = Reading("GET")
     >>> reading.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
@@ -48,7 +45,6 @@ class Reading:
         self._pieces: list[bytes] = []
         self._size = self._between = self._length = 0
         self.status = 0
-        self.extensions: dict[str, bytes] = {}
         self.headers: list[tuple[bytes, bytes]] = []
         self.is_over = False
         self.is_reusable = False
@@ -89,20 +85,7 @@ class Reading:
         """The whole body, as it came."""
         # The two refer to each other.
         del self._parser
-        self._pieces = [b"".join(self._pieces)]
-        return self._pieces[0]
-
-    @property
-    def stream(self) -> Reading:
-        """The body, for whoever does not know what was read."""
-        return self
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._pieces)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
-            yield piece
+        return b"".join(self._pieces)
 
     # What the parser calls.
 

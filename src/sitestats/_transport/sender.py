@@ -11,8 +11,7 @@ text and raised without it.
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, closing, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.secret import secrets_in
@@ -95,7 +94,9 @@ class _SenderBase:
             # Something may leave the machine at once.
             exchange.step = "response"
         try:
-            response = await self._responded(request, auth)
+            response = self._client.send(request, auth=auth, **_OPTIONS)
+            if self._is_awaited:
+                response = await response
         except self._hook_error as error:
             # By a hook of the user's: here the status decides.
             response = error.response  # type: ignore[attr-defined]
@@ -121,12 +122,6 @@ class _SenderBase:
                 body = b""
         return self._redactor.response(response.status_code, headers, body)
 
-    async def _responded(self, request: Any, auth: Any) -> Any:
-        raise NotImplementedError
-
-    def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
-        raise NotImplementedError
-
     async def _body(self, response: Any, exchange: Exchange) -> bytes:
         """The body that httpx has read, or reads."""
         if response.is_closed:
@@ -135,12 +130,23 @@ class _SenderBase:
                 return bytes(response.content)
             return b""
         whole = bytearray()
-        async with aclosing(self._pieces(response)) as pieces:
-            async for piece in pieces:
-                whole += piece
-                if len(whole) > MOST_BYTES:
-                    raise TooLargeError
-                exchange.left()
+
+        def add(piece: bytes) -> None:
+            whole.extend(piece)
+            if len(whole) > MOST_BYTES:
+                raise TooLargeError
+            exchange.left()
+
+        if not self._is_awaited:
+            with closing(response):
+                for piece in response.iter_raw():
+                    add(piece)
+            return bytes(whole)
+        try:
+            async for piece in response.aiter_raw():
+                add(piece)
+        finally:
+            await response.aclose()
         return bytes(whole)
 
     @property
@@ -180,14 +186,6 @@ class Sender(_SenderBase):
         """
         return run(self._send(Exchange(request, until, timeout, stop)))
 
-    async def _responded(self, request: Any, auth: Any) -> Any:
-        return self._client.send(request, auth=auth, **_OPTIONS)
-
-    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
-        with closing(response):
-            for piece in response.iter_raw():
-                yield piece
-
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         self._pool.close()
@@ -210,16 +208,6 @@ class AsyncSender(_SenderBase):
         The arguments and the errors are those of `Sender.send`.
         """
         return await self._send(AwaitedExchange(request, until, timeout))
-
-    async def _responded(self, request: Any, auth: Any) -> Any:
-        return await self._client.send(request, auth=auth, **_OPTIONS)
-
-    async def _pieces(self, response: Any) -> AsyncGenerator[bytes]:
-        try:
-            async for piece in response.aiter_raw():
-                yield piece
-        finally:
-            await response.aclose()
 
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
