@@ -107,15 +107,15 @@ def test_the_reference_model_in_every_zone(turns: tuple[list[Row], Emulator]) ->
 
 
 ODD = """
-Australia/Lord_Howe 2024-04-06 14:45 15:15 15:45 -> 2024-04-07 1:1 1:1 2:1
-Europe/Amsterdam 2024-10-27 00:30 01:30 01:40 -> 2024-10-27 2:1 2:2
-Europe/Amsterdam 2024-03-31 00:59 01:00 -> 2024-03-31 1:1 3:1
-America/Havana 2024-11-03 04:30 05:30 -> 2024-11-03 0:1 0:1
-Asia/Beirut 2024-03-30 22:00 22:59 -> 2024-03-31 1:2
-Asia/Kathmandu 2024-01-01 00:15 -> 2024-01-01 6:1
+Australia/Lord_Howe 2024-04-06 14:45:00 15:15:00 15:45:00 -> 2024-04-07 1:1 1:1 2:1
+Europe/Amsterdam 2024-10-27 00:30:00 01:30:00 01:40:00 -> 2024-10-27 2:1 2:2
+Europe/Amsterdam 2024-03-31 00:59:00 01:00:00 -> 2024-03-31 1:1 3:1
+America/Havana 2024-11-03 04:30:00 05:30:00 -> 2024-11-03 0:1 0:1
+Asia/Beirut 2024-03-30 22:00:00 22:59:00 -> 2024-03-31 1:2
+Asia/Kathmandu 2024-01-01 00:15:00 -> 2024-01-01 6:1
 America/New_York 1883-11-18 04:56:01 04:56:02 -> 1883-11-17 23:1
-Africa/Niamey 1960-01-01 00:00 -> 1960-01-01 1:1
-Europe/Amsterdam 2999-07-01 10:15 -> 2999-07-01 12:1
+Africa/Niamey 1960-01-01 00:00:00 -> 1960-01-01 1:1
+Europe/Amsterdam 2999-07-01 10:15:00 -> 2999-07-01 12:1
 """
 """Visits in UTC, and the hours of a local day that have some, and how many: half an
 hour and an hour that come twice, an hour that is left out, the same of a midnight, odd
