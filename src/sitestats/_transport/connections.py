@@ -232,16 +232,15 @@ class Pool:
         For a fresh one an idle one is closed, so that there are never too many.
         """
         oldest = time.monotonic() - _IDLE_SECONDS
-        while self._idle:
-            try:
+        # Until there is none, maybe because of another thread.
+        with suppress(IndexError):
+            while True:
                 sock, since = self._idle.pop()
-            except IndexError:  # by another thread
-                break
-            if not fresh and since > oldest and not is_stale(sock):
-                return sock
-            sock.close()
-            if fresh:
-                break
+                if not fresh and since > oldest and not is_stale(sock):
+                    return sock
+                sock.close()
+                if fresh:
+                    break
         return None
 
     def put_back(self, sock: socket.socket | None, *, is_clean: bool) -> None:

@@ -110,7 +110,11 @@ class _SenderBase:
         """*response* with its *body*, which is decompressed first where it is raw."""
         # The stream has the response, and so on in a circle.
         response.stream = NOTHING
-        headers = dict(response.headers.items())
+        headers: dict[str, str] = {}
+        # As httpx has them, in half the time: it looks for their encoding each time.
+        for name, value in response.headers.raw:
+            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
         headers.pop("set-cookie", None)
         if is_raw:
             try:
