@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import random
 from collections import Counter
 from typing import Any
@@ -233,6 +234,11 @@ def test_a_month_settles_once_it_is_over() -> None:
     world.emulator.now = dt.datetime(2026, 4, 1, 12, tzinfo=dt.UTC)
     dataset.update(world.emulator)
     assert dataset.rows("months", *columns)[1:] == [(FIRST, 2, False)]
+    # Late, and read behind the new days.
+    world.visit(at(20), "/b")
+    world.emulator.now += 2 * DAY
+    dataset.update(world.emulator, lag=0)
+    assert dataset.rows("months", *columns)[1] == (FIRST, 3, False)
 
 
 @pytest.mark.filterwarnings("ignore:.*the response")
@@ -248,14 +254,17 @@ def test_days_end_by_the_clock_of_the_service() -> None:
     assert coverage.through == at(4)
     assert max(dataset.rows("days", "first_day")) == (at(4),)
     query = StatsQuery(SITE).fields("pageviews", "visitors", "seconds_on_page")
-    body = world.emulator.client().stats.get(query.all_events().on(at(1))).body
-    world.emulator.fail_next(
-        body=body, when=lambda request: request.params.get("start") == str(at(4))
-    )
-    coverage = dataset.update(world.emulator)[SITE]
-    assert coverage.failed == (at(4),)
-    assert "the response is about another day: 2026-03-01" in str(coverage.error)
-    assert dataset.update(world.emulator)[SITE].error is None
+    get = world.emulator.client().stats.get
+    other = json.loads(get(query.all_events().on(at(1))).body)
+    wrong = json.loads(get(query.all_events().on(at(4))).body) | {"events": 7}
+    for body, why in ((other, "another day: 2026-03-01"), (wrong, "as documented")):
+        world.emulator.fail_next(
+            body=body, when=lambda request: request.params.get("start") == str(at(4))
+        )
+        coverage = dataset.update(world.emulator)[SITE]
+        assert coverage.failed == (at(4),)
+        assert why in str(coverage.error)
+        assert dataset.update(world.emulator)[SITE].error is None
 
 
 def test_a_day_without_page_views_needs_no_request() -> None:
