@@ -226,7 +226,8 @@ def test_a_month_settles_once_it_is_over() -> None:
     """Each night reads the month of its days, and the one before on the first."""
     world, dataset = World(), Dataset()
     world.visit(at(1), "/a")
-    dataset.update(world.emulator, lists=["months"], first_day=dt.date(2026, 2, 10))
+    first, lists = dt.date(2026, 2, 10), ["pages", "months"]
+    dataset.update(world.emulator, lists=lists, first_day=first)
     columns = ("first_day", "pageviews", "partial")
     february = dt.date(2026, 2, 1)
     assert dataset.rows("months", *columns) == [(february, 0, False), (FIRST, 1, True)]
