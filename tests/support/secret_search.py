@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import logging
 import pickle
-import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import unquote
 
 import sitestats
 
@@ -48,22 +45,6 @@ def shown_by(error: BaseException) -> str:
             parts.append(repr(pickle.dumps(one)))
     parts += traceback.format_exception(error)
     return "\n".join(parts)
-
-
-def decodings(text: str) -> set[str]:
-    """All that one can make of a text by undoing escapes, up to three of them."""
-    found = {text}
-    for _ in range(3):
-        found |= {decode(one) for one in found for decode in DECODERS}
-    return found
-
-
-def _unescape_json(text: str) -> str:
-    escapes = r"\\(?:(?:u00|x)([0-9a-fA-F]{2})|(.))"
-    return re.sub(escapes, lambda m: chr(int(m[1], 16)) if m[1] else m[2], text)
-
-
-DECODERS: tuple[Callable[[str], str], ...] = (_unescape_json, html.unescape, unquote)
 
 
 class _Collector(logging.Handler):
