@@ -295,8 +295,8 @@ def periods(draw: st.DrawFn) -> StatsQuery:
     zones,
     st.lists(
         st.tuples(periods(), st.timedeltas(timedelta(0), timedelta(hours=20))),
-        min_size=5,
-        max_size=8,
+        min_size=3,
+        max_size=5,
     ),
 )
 def test_the_store_is_never_wrong(
