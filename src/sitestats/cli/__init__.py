@@ -6,6 +6,7 @@ neither this package nor click or rich.
 
 from __future__ import annotations
 
+import io
 import sys
 
 __all__ = ["main"]
@@ -15,7 +16,7 @@ def main() -> None:
     """Run the command line; the entry point of ``sitestats``."""
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal can't show must not end the command.
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         from ._app import app

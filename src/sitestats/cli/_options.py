@@ -94,9 +94,11 @@ def together(*options: Callable[..., Any]) -> Callable[[F], F]:
 
 def completed(names: Callable[[], Iterable[str]]) -> Any:
     """Let a shell complete to *names*, in any case."""
-    return lambda _ctx, _param, begun: [
-        name for name in names() if name.lower().startswith(begun.lower())
-    ]
+
+    def complete(_context: object, _parameter: object, begun: str) -> list[str]:
+        return [name for name in names() if name.lower().startswith(begun.lower())]
+
+    return complete
 
 
 def _zones() -> Iterable[str]:

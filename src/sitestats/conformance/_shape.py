@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sitestats._common.wire import HttpResponse
 
@@ -59,17 +59,17 @@ def load(response: HttpResponse) -> Any:
         return None
 
 
-def message(data: object) -> str:
+def message(data: Any) -> str:
     """The message of an error response, where it has one."""
-    named = data if isinstance(data, dict) else {}
+    named = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     return anonymised(named.get("error") or named.get("message") or "")
 
 
-def lists_of(data: object) -> dict[str, list[Any]]:
+def lists_of(data: Any) -> dict[str, list[Any]]:
     """The lists of a response by their places, such as ``$.pages``."""
     if isinstance(data, list):
         return {"$": data}
-    named = data if isinstance(data, dict) else {}
+    named = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     return {f"$.{name}": one for name, one in named.items() if isinstance(one, list)}
 
 
@@ -91,9 +91,10 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
     """What stands at *where*, and at the places within."""
     name = where.rpartition(".")[2]
     if isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
         yield where, "dict"
-        yield from _odd(value)
-        for key, inner in value.items():
+        yield from _odd(named)
+        for key, inner in named.items():
             if key.startswith("__"):
                 yield f"{where}.__…", "some"
             elif key == "value" and inner is None:
@@ -103,8 +104,9 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
             elif not (where.startswith(HISTOGRAMS) and key in _TIMES):
                 yield from _places(f"{where}.{anonymised(key)}", inner, case)
     elif isinstance(value, list):
-        yield where, f"{len(value)} entries" if name in case.values else "list"
-        for entry in value:
+        entries = cast("Sequence[Any]", value)
+        yield where, f"{len(entries)} entries" if name in case.values else "list"
+        for entry in entries:
             yield from _places(f"{where}[]", entry, case)
     else:
         yield where, _text(where, name, value, case)
@@ -142,6 +144,7 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
     """What the entries of each list are together: their names, times and order."""
     for where, values in lists_of(data).items():
+        entries: list[dict[str, Any]]
         entries = [entry for entry in values if isinstance(entry, dict)]
         keys: list[Any] = [-_count(entry) for entry in entries]
         if where in HISTOGRAMS:
@@ -163,6 +166,6 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
 
 def _count(entry: Any) -> int:
     """The page views of an entry, or how often an event was."""
-    named = entry if isinstance(entry, dict) else {}
+    named = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     found = map(named.get, ("pageviews", "visits", "total", "count"))
     return next((count for count in found if isinstance(count, int)), 0)

@@ -52,10 +52,14 @@ class Numbers:
     """All numbers that a query requests, before they get the form of a version."""
 
     total: Count = Count()
-    histogram: list[tuple[Bucket, Count]] = attrs.field(factory=list)
-    lists: dict[str, list[tuple[str | None, Count]]] = attrs.field(factory=dict)
-    events: list[tuple[str, int]] = attrs.field(factory=list)
-    agents: list[tuple[Any, ...]] = attrs.field(factory=list)
+    histogram: list[tuple[Bucket, Count]] = attrs.field(
+        factory=list[tuple[Bucket, Count]]
+    )
+    lists: dict[str, list[tuple[str | None, Count]]] = attrs.field(
+        factory=dict[str, list[tuple[str | None, Count]]]
+    )
+    events: list[tuple[str, int]] = attrs.field(factory=list[tuple[str, int]])
+    agents: list[tuple[Any, ...]] = attrs.field(factory=list[tuple[Any, ...]])
     """For versions 1 and 2: a count, and the columns of ``_AGENT``."""
 
 

@@ -93,7 +93,7 @@ def stats_data(
     body = _old_fields(query, numbers) if old else _fields(query, numbers)
     if query.events is not None:
         body["events"] = [{"name": name, "total": n} for name, n in numbers.events]
-    zone = {"timezone": query.period.zone.key}
+    zone: dict[str, object] = {"timezone": query.period.zone.key}
     if query.version == 1:
         return zone | body
     about: dict[str, object] = {
@@ -148,7 +148,7 @@ def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def _entries(query: Query, numbers: Numbers, name: str) -> list[dict[str, object]]:
+def _entries(query: Query, numbers: Numbers, name: str) -> list[dict[str, Any]]:
     old = query.version < NEW_NAMES
     views, visitors = ("visits", "uniqueVisits") if old else ("pageviews", "visitors")
     return [

@@ -7,7 +7,7 @@ import itertools
 import json
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -64,7 +64,7 @@ class Rows:
     @contextmanager
     def _change(
         self,
-    ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
+    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
         """A transaction: a cursor, and the columns of metadata after it."""
         with self._lock, self.cursor() as cursor:
             metadata = dict(self.metadata)

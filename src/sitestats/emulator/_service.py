@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
@@ -280,7 +280,7 @@ def _admin_failure(
 def _failure(
     denied: Denied, query: Query | None = None, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    given = query.given if query else {}
+    given: Mapping[str, str] = query.given if query else {}
     body: dict[str, object] = {"ok": False, "error": denied.error}
     if denied.code is not None:
         body["code"] = denied.code

@@ -335,8 +335,8 @@ def _is_refusal(error: SiteStatsError) -> bool:
 def _introduced(what: str, error: E) -> E:
     """A copy of *error* whose message begins with *what* the error means for a run."""
     copied, text = copy.copy(error), f"{what}: {message_of(error)}"
-    if hasattr(copied, "message"):
-        copied.message = text
+    if "message" in vars(copied):
+        vars(copied)["message"] = text
     else:
         copied.args = (text,)
     return copied

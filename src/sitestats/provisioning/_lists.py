@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
@@ -254,10 +254,10 @@ def _tree(tree: Any, name: str) -> Iterator[Row]:
             _refuse(
                 "write the websites as a list with the name 'websites', alone", name
             )
-        tree = tree["websites"]
+        tree = cast("dict[str, Any]", tree)["websites"]
     if not isinstance(tree, list):
-        _refuse(f"the websites are a list, not {shown(tree)}", name)
-    for index, website in enumerate(tree):
+        _refuse(f"the websites are a list, not {shown(cast('object', tree))}", name)
+    for index, website in enumerate(cast("Sequence[Any]", tree)):
         where = f"{name}: websites[{index}]"
         if isinstance(website, str):
             yield where, [("hostname", website)]
@@ -290,7 +290,7 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[str]]]:
         sheet = book.worksheets[0]
         # A file may say less of itself than it has.
         sheet.reset_dimensions()
-        rows = [*sheet.iter_rows(values_only=True)]
+        rows: list[tuple[object, ...]] = [*sheet.iter_rows(values_only=True)]
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         _refuse("the file is no workbook: save it anew, or as CSV", name)
     for number, row in enumerate(rows, start=1):
@@ -305,7 +305,7 @@ def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
         for where, cells in rows
         if any(cells) and not cells[0].lstrip().startswith("#")
     )
-    _, header = next(filled, ("", []))
+    _, header = next(filled, ("", list[str]()))
     for where, cells in filled:
         pairs = [*zip_longest(header, cells[: len(header)], fillvalue="")]
         if any(cells[len(header) :]) or any(cell and not name for name, cell in pairs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeAlias, cast
 
 import attrs
 
@@ -70,7 +70,7 @@ class WebsiteSpec:
             if value is not None or name == "hostname":
                 value = problems.check(website_value, name, value)
             object.__setattr__(self, name, value)
-        accepts: object = self.accept_differing
+        accepts = cast("object", self.accept_differing)
         if not isinstance(accepts, bool):
             message = f"must be true or false, not {shown(accepts)}"
             rule = "website-accept-differing"
@@ -221,7 +221,7 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
     """
     found: dict[str, str] = {}
     problems: list[Problem] = []
-    given: tuple[object, ...] = tuple(specs)
+    given = cast("tuple[object, ...]", tuple(specs))
     for index, spec in enumerate(given):
         where = f"specs[{index}]"
         if not isinstance(spec, WebsiteSpec):

@@ -230,7 +230,7 @@ class _Run:
     _websites: WebsiteList | None = None
     _days: Days | None = None
     _loads: int | None = None
-    _rows: dict[str, Rows] = attrs.field(factory=dict)
+    _rows: dict[str, Rows] = attrs.field(factory=dict[str, Rows])
 
     def read_list(self) -> Iterator[DataItemWithMeta]:
         """The table of websites, in the first load."""
@@ -388,8 +388,11 @@ class _Run:
                         if error is not None:
                             failed(website, period, error)
                         elif stats is not None:
-                            key = {"hostname": name, "read_at": self._moment()}
-                            key["timezone"] = stats.timezone
+                            key: dict[str, Any] = {
+                                "hostname": name,
+                                "read_at": self._moment(),
+                                "timezone": stats.timezone,
+                            }
                             add(website, key, period, stats)
                     yield
 
