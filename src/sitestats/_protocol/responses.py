@@ -230,7 +230,8 @@ def read_stats(
     date = parse_http_date(response.headers.get("date", ""))
     period = read_period(data, requested, looked_up_at or date)
     problems, warnings = differences(data, requested, period)
-    _check_fields(data, wrong, wanted, requested, problems, warnings)
+    if wrong or requested.events or not wanted.kinds.keys() <= data.keys():
+        _check_fields(data, wrong, wanted, requested, problems, warnings)
     is_unreadable = bool(wrong) and wanted.kinds.keys().isdisjoint(data)
     if problems or is_unreadable or not wrong.keys().isdisjoint(_NECESSARY):
         nothing = wanted.kinds.keys().isdisjoint(body)
