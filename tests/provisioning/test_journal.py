@@ -302,7 +302,7 @@ def test_a_state_folder_that_can_t_be_used_advises_a_journal(
     else:
         monkeypatch.delenv("XDG_STATE_HOME")
         monkeypatch.setattr(Path, "expanduser", no_home)
-    with pytest.raises(ConfigurationError, match="with journal="):
+    with pytest.raises(ConfigurationError, match="by journal="):
         ensure(emulator)
     assert emulator.requests == ()
     kill(emulator, "b.example", tmp_path / "journal")

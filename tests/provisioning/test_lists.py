@@ -215,10 +215,10 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (":2", "two columns or keys are the hostname"),
     ]),
     "too many cells": ("a.csv", "hostname\na.example\nb.example,c", [
-        (":3", "more cells than there are columns"),
+        (":3", "more cells than columns"),
     ]),
     "a cell without a name": ("a.csv", "hostname,\na.example,\nb.example,c", [
-        (":3", "more cells than there are columns"),
+        (":3", "more cells than columns"),
     ]),
     "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
         (":2: hostname", "is not a valid"),

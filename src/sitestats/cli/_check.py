@@ -28,7 +28,7 @@ if TYPE_CHECKING:
       sitestats check
       sitestats check --profile work --format json
       sitestats check --compare example.com
-    """,
+    """
 )
 @click.argument("hostname", metavar="[HOST]", required=False)
 @click.option(
@@ -47,11 +47,7 @@ if TYPE_CHECKING:
 @format_option("table", "json")
 @client_options
 def check(
-    hostname: str | None,
-    compare: str | None,
-    report: Path,
-    output: str,
-    **options: Any,
+    hostname: str | None, compare: str | None, report: Path, output: str, **options: Any
 ) -> None:
     """Check whether the set-up works.
 
@@ -91,7 +87,7 @@ def _print(found: SetupReport | ServiceComparison, output: str) -> None:
     epilog="""\b
     Example:
       sitestats profiles
-    """,
+    """
 )
 def profiles() -> None:
     """List the profiles of several accounts.

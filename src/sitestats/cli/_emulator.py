@@ -20,9 +20,8 @@ from ._output import make_console, print_table
     Examples:
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
-      sitestats emulator --empty --website example.com
       sitestats emulator --made-up 40 --fail 503:5% --latency 200ms
-    """,
+    """
 )
 @click.option(
     "--port",
@@ -125,6 +124,10 @@ def emulator(
         _wait()
 
 
+def _happens(share: float, _request: object) -> bool:
+    return random.random() < share  # noqa: S311 - no secret
+
+
 def _wait() -> None:
     try:
         threading.Event().wait()
@@ -151,16 +154,11 @@ def _failure(text: str) -> tuple[dict[str, Any], float]:
     return kind, float(found[2]) / 100
 
 
-def _happens(share: float, request: object) -> bool:
-    del request
-    return random.random() < share  # noqa: S311 - no secret
-
-
 @command(
     epilog="""\b
     Example:
       sitestats demo
-    """,
+    """
 )
 def demo() -> None:
     """Show real traffic, read over HTTP from the emulator.

@@ -127,10 +127,7 @@ def format_option(*formats: str) -> Callable[[F], F]:
 def timezone_option(text: str) -> Callable[[F], F]:
     """A name of the tz database."""
     return when(
-        "--timezone",
-        metavar="ZONE",
-        shell_complete=completed(_zones),
-        help=text,
+        "--timezone", metavar="ZONE", shell_complete=completed(_zones), help=text
     )
 
 
@@ -153,12 +150,7 @@ hosts_from_option = together(
 )
 host_options = together(
     click.argument("hosts", nargs=-1, metavar="[HOST]..."),
-    which(
-        "--all",
-        "every",
-        is_flag=True,
-        help="Every website of the user.",
-    ),
+    which("--all", "every", is_flag=True, help="Every website of the user."),
     hosts_from_option,
     which(
         "--concurrency",
@@ -227,10 +219,7 @@ query_options = together(
         help="A parameter to send unchecked; may be repeated.",
     ),
     when(
-        "--last",
-        type=int,
-        metavar="DAYS",
-        help="The last whole days, up to yesterday.",
+        "--last", type=int, metavar="DAYS", help="The last whole days, up to yesterday."
     ),
     when(
         "--start",
@@ -249,7 +238,7 @@ query_options = together(
     ),
     timezone_option(
         "The zone of the days, such as Europe/Amsterdam; the website's own when left "
-        "out.",
+        "out."
     ),
 )
 each_option = when(

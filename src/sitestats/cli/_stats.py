@@ -43,18 +43,15 @@ COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
     epilog="""\b
     Examples:
       sitestats stats example.com
-      sitestats stats example.com --field pageviews --field pages --last 30
       sitestats stats example.com --where country=NL --where 'pages=/blog*'
-      sitestats stats example.com --all-events --metadata plan=pro
       sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
 
     \b
     Many websites:
-      sitestats stats a.example b.example --during 2026-03
       sitestats stats --all --during 2026-Q1 --each month --format csv
       sitestats stats --hosts-from hosts.txt --last 7 --format jsonl
-    """,
+    """
 )
 @host_options
 @query_options
@@ -87,10 +84,9 @@ def stats(**options: Any) -> None:
     epilog="""\b
     Examples:
       sitestats compare example.com --last 7
-      sitestats compare example.com --during 2026-03 --against previous_month
       sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
       sitestats compare --all --during 2026-03 --against previous_year --format csv
-    """,
+    """
 )
 @host_options
 @query_options
@@ -111,10 +107,7 @@ def compare(*, against: str, **options: Any) -> None:
 
     is_overview = single and options["output"] == "table"
     _run(
-        options,
-        split,
-        COMPARED if is_overview else OVERVIEW_OF_MANY,
-        is_single=single,
+        options, split, COMPARED if is_overview else OVERVIEW_OF_MANY, is_single=single
     )
 
 
@@ -161,9 +154,10 @@ def _print_one(found: Stats | Comparison, view: View) -> None:
 
 def _print_csv(found: Any, view: View) -> None:
     if view.table is None:
-        names = [name for name in found.requested if name in found]
         names = [
-            name for name in names if isinstance(getattr(found, name), (int, float))
+            name
+            for name in found.requested
+            if name in found and isinstance(getattr(found, name), (int, float))
         ]
         print_csv(names, [{name: getattr(found, name) for name in names}])
         return
@@ -179,7 +173,7 @@ def _print_csv(found: Any, view: View) -> None:
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
-    """,
+    """
 )
 @click.argument("host")
 @query_options

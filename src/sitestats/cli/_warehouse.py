@@ -79,9 +79,8 @@ def warehouse() -> None:
     epilog="""\b
     Examples:
       sitestats warehouse update --since 2025-06-01
-      sitestats warehouse update --since 2025-06-01 --fields pages,countries
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
-    """,
+    """
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
 @hosts_from_option
@@ -213,8 +212,7 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
     Examples:
       sitestats warehouse status
       sitestats warehouse status --check --max-behind 2
-      sitestats warehouse status --to postgres --format json
-    """,
+    """
 )
 @click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
 @click.option(
@@ -273,7 +271,7 @@ def status(
     epilog="""\b
     Example:
       sitestats warehouse forget gone.example
-    """,
+    """
 )
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
 @click.option(
@@ -311,22 +309,22 @@ def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
 def _rows(cursors: Mapping[str, Coverage]) -> list[dict[str, Any]]:
     from sitestats.warehouse import last_day
 
-    rows: list[dict[str, Any]] = []
-    for name, cursor in cursors.items():
-        last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
-        rows.append(
-            {
-                "hostname": name,
-                "timezone": cursor.timezone,
-                "through": cursor.through and str(cursor.through),
-                "behind": cursor.behind(last) if cursor.listed else None,
-                "missing": len(cursor.failed),
-                "error": cursor.error,
-                "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
-            }
-        )
-    rows.sort(key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
-    return rows
+    now = datetime.now(UTC)
+    rows = (
+        {
+            "hostname": name,
+            "timezone": cursor.timezone,
+            "through": cursor.through and str(cursor.through),
+            "behind": cursor.behind(last_day(cursor.timezone, now) or cursor.reached)
+            if cursor.listed
+            else None,
+            "missing": len(cursor.failed),
+            "error": cursor.error,
+            "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
+        }
+        for name, cursor in cursors.items()
+    )
+    return sorted(rows, key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
 
 
 def _pipeline(destination: str, dataset: str) -> Pipeline:

@@ -122,9 +122,8 @@ def list_(*, output: str, **options: Any) -> None:
 @websites.command(
     epilog="""\b
     Examples:
-      sitestats websites add example.com --timezone Europe/Amsterdam
       sitestats websites add example.com --public --label shop --yes
-    """,
+    """
 )
 @click.argument("host")
 @timezone_option("A name of the tz database; UTC when left out.")
@@ -163,7 +162,7 @@ def add(
     Examples:
       sitestats websites plan websites.toml
       sitestats websites plan websites.csv --format json
-    """,
+    """
 )
 @file_options
 @client_options
@@ -184,11 +183,10 @@ def plan(file: str, **options: Any) -> None:
 @websites.command(
     epilog="""\b
     Examples:
-      sitestats websites plan websites.toml
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
       sitestats websites ensure list.csv --column hostname=Domain --ignore-columns
-    """,
+    """
 )
 @file_options
 @yes_option
@@ -222,8 +220,9 @@ class Show:
         """Print *result*."""
         items = result.changed if self.only_changes else result.items
         if self.output == "json":
-            found = [item.to_dict() for item in items]
-            print_json({**result.to_dict(), "items": found})
+            print_json(
+                {**result.to_dict(), "items": [item.to_dict() for item in items]}
+            )
         elif self.output == "csv":
             print_csv(result.columns, [item.row() for item in items])
         elif not self.quiet:
@@ -240,8 +239,7 @@ def _load(file: str, options: dict[str, Any]) -> tuple[tuple[WebsiteSpec, ...], 
     """The specifications of *file*, and how to print them; the options are removed."""
     from sitestats import WebsiteSpec
 
-    names = [field.name for field in attrs.fields(Show)]
-    show = Show(**{name: options.pop(name) for name in names})
+    show = Show(**{field.name: options.pop(field.name) for field in attrs.fields(Show)})
     with warnings.catch_warnings():
         if show.quiet:
             warnings.simplefilter("ignore", SiteStatsWarning)

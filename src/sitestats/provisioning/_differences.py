@@ -58,11 +58,11 @@ def differences_of(
         found["public"] = website.public
     else:
         found |= {"public": website.is_public, "label": website.label}
-    pairs = ((name, getattr(spec, name), value) for name, value in found.items())
     return tuple(
         Difference(name, wanted, value)
-        for name, wanted, value in pairs
-        if wanted is not None and not _is_same(name, wanted, value)
+        for name, value in found.items()
+        if (wanted := getattr(spec, name)) is not None
+        and not _is_same(name, wanted, value)
     )
 
 
@@ -83,7 +83,4 @@ def normalised(hostname: str) -> str:
 
 def by_hostname(websites: Iterable[Website]) -> dict[str, Website]:
     """The websites by their normalised host names; the first of each name."""
-    found: dict[str, Website] = {}
-    for website in websites:
-        found.setdefault(normalised(website.hostname), website)
-    return found
+    return {normalised(website.hostname): website for website in [*websites][::-1]}

@@ -19,7 +19,7 @@ import copy
 import math
 import re
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
 
@@ -39,8 +39,6 @@ from sitestats._results.websites import AddedWebsite, Website
 from ._differences import as_added, by_hostname, differences_of, normalised
 from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
 from ._specs import WebsiteSpec
-
-E = TypeVar("E", bound=SiteStatsError)
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
@@ -275,15 +273,17 @@ class _Run:
             return
         for index in uncertain:
             item = items[index]
-            was_sent = item.state == "unknown"
-            found = self._existing(item.spec, was_sent=was_sent, error=item.error)
+            found = self._existing(
+                item.spec, was_sent=item.state == "unknown", error=item.error
+            )
             if found is not None:
                 items[index] = found
                 yield from self._settle(found)
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
-        message = message_of(item.error)
-        yield from self._record(Settled(item.hostname, item.state, message))
+        yield from self._record(
+            Settled(item.hostname, item.state, message_of(item.error))
+        )
 
     def _record(self, event: object) -> Flow[bool]:
         """Record *event*; if a journal can't be written nothing more is sent."""
@@ -313,10 +313,8 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
     # the host name: so the status counts, and then the other words.
     if not isinstance(error, ServiceError) or isinstance(error, WebsiteLockedError):
         return False
-    if error.status in _ACCOUNT_STATUSES:
-        return True
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
-    return is_about_account(message)
+    return error.status in _ACCOUNT_STATUSES or is_about_account(message)
 
 
 def _is_refusal(error: SiteStatsError) -> bool:
@@ -332,7 +330,7 @@ def _is_refusal(error: SiteStatsError) -> bool:
     )
 
 
-def _introduced(what: str, error: E) -> E:
+def _introduced(what: str, error: SiteStatsError) -> SiteStatsError:
     """A copy of *error* whose message begins with *what* the error means for a run."""
     copied, text = copy.copy(error), f"{what}: {message_of(error)}"
     if "message" in vars(copied):

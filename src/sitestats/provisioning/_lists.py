@@ -128,11 +128,7 @@ def _as_field(field: str, value: object) -> object:
 
 
 def _fields_of(
-    names: Iterable[str],
-    columns: Mapping[str, str],
-    where: str,
-    *,
-    ignore: bool | None,
+    names: Iterable[str], columns: Mapping[str, str], where: str, *, ignore: bool | None
 ) -> dict[str, str]:
     """The field that each of the *names* in a list stands for, if any."""
     known = {_folded(field): field for field in (*_FIELDS, *columns)}
@@ -227,12 +223,11 @@ def _kind(text: str, suffix: str, columns: Mapping[str, str]) -> str:
     if first.startswith(("[", "{")):
         return "json"
     # A list of names alone may be called CSV too.
-    is_name = len(cells) == 1 and "." in first
-    return "csv" if suffix == "csv" and not is_name else "txt"
+    return "csv" if suffix == "csv" and (len(cells) > 1 or "." not in first) else "txt"
 
 
 def _first_line(text: str) -> str:
-    lines = (line.strip() for line in io.StringIO(text, newline=None))
+    lines = map(str.strip, io.StringIO(text, newline=None))
     return next((line for line in lines if line and line[0] != "#"), "")
 
 
@@ -243,8 +238,7 @@ def _separator(first_line: str) -> str:
 def _lines(text: str, name: str) -> Iterator[Row]:
     for number, line in enumerate(text.splitlines(), start=1):
         # An address of a dashboard may have a "#" of its own.
-        host = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
-        if host:
+        if host := re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip():
             yield f"{name}:{number}", [("hostname", host)]
 
 
@@ -277,8 +271,10 @@ def _csv(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
     )
     try:
         for row in reader:
-            cells = [_MARKED.sub(r"\1", cell) for cell in row]
-            yield f"{name}:{reader.line_num}", cells
+            yield (
+                f"{name}:{reader.line_num}",
+                [_MARKED.sub(r"\1", cell) for cell in row],
+            )
     except csv.Error as error:
         _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
 
@@ -286,16 +282,19 @@ def _csv(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
 def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[str]]]:
     openpyxl = load_extra("openpyxl", extra="excel")
     try:
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheet = book.worksheets[0]
+        sheet = openpyxl.load_workbook(
+            io.BytesIO(data), read_only=True, data_only=True
+        ).worksheets[0]
         # A file may say less of itself than it has.
         sheet.reset_dimensions()
         rows: list[tuple[object, ...]] = [*sheet.iter_rows(values_only=True)]
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         _refuse("the file is no workbook: save it anew, or as CSV", name)
     for number, row in enumerate(rows, start=1):
-        cells = ["" if value is None else str(value) for value in row]
-        yield f"{name}: {sheet.title}!{number}", cells
+        yield (
+            f"{name}: {sheet.title}!{number}",
+            ["" if value is None else str(value) for value in row],
+        )
 
 
 def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
@@ -309,8 +308,7 @@ def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
     for where, cells in filled:
         pairs = [*zip_longest(header, cells[: len(header)], fillvalue="")]
         if any(cells[len(header) :]) or any(cell and not name for name, cell in pairs):
-            message = "the line has more cells than there are columns: put a cell with "
-            message += "the separator in it in quotes"
+            message = "the line has more cells than columns: quote one with a separator"
             yield where, _problem(message, where)
         else:
             yield where, [(name, cell or None) for name, cell in pairs if name]
@@ -345,22 +343,22 @@ def dump_rows(rows: Iterable[dict[str, Any]], output_format: str) -> str:
         case "csv":
             used = {name for row in given for name in row} | {*_FIELDS[:4]}
             names = [name for name in _FIELDS if name in used]
-            lines = [[_cell(row.get(name)) for name in names] for row in given]
-            return csv_line(names) + "".join(map(csv_line, lines))
+            cells = (
+                as_cell_text(cell) if isinstance(cell, str) else cell
+                for row in given
+                for cell in map(row.get, names)
+            )
+            lines = [names, *zip(*[cells] * len(names), strict=True)]
+            return "".join(map(csv_line, lines))
         case _:
             message = f"a list is written as csv, json or toml, not {output_format!r}"
             raise ValueError(message)
 
 
-def _cell(value: object) -> object:
-    return as_cell_text(value) if isinstance(value, str) else value
-
-
 def _toml_table(row: dict[str, Any]) -> str:
     # JSON's escapes are TOML's, which wants one for DEL too. Beyond ASCII, JSON writes
     # surrogate pairs, which TOML has not.
-    lines = [
+    return "[[websites]]\n" + "".join(
         f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in row.items()
-    ]
-    return "[[websites]]\n" + "".join(lines).replace("\x7f", "\\u007f")
+    ).replace("\x7f", "\\u007f")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
@@ -19,9 +20,6 @@ from ._specs import WebsiteSpec
 State: TypeAlias = Literal[
     "to_add", "added", "present", "differing", "refused", "unknown", "not_tried"
 ]
-Row: TypeAlias = dict[str, str | bool | None]
-"""One website for frames and CSV."""
-
 _BY_HAND: Final = (
     "no endpoint of the service changes a website: change these by hand, in the "
     "website's settings in the service's dashboard"
@@ -103,7 +101,7 @@ class ProvisionedWebsite:
             return self.spec.accept_differing
         return self.state in {"added", "present"}
 
-    def row(self) -> Row:
+    def row(self) -> dict[str, str | bool | None]:
         """This item for frames and CSV, with the differences as text."""
         return {
             "hostname": self.hostname,
@@ -173,9 +171,7 @@ class _Items(Displayed):
 
     def summary(self) -> str:
         """How many websites there are of each state, as one line."""
-        counts: dict[str, int] = {}
-        for item in self.items:
-            counts[item.state] = counts.get(item.state, 0) + 1
+        counts = Counter(item.state for item in self.items)
         found = [
             f"{counts[state]:,} {state.replace('_', ' ')}"
             for state in get_args(State)
@@ -321,8 +317,7 @@ class ProvisioningReport(_Items):
         >>> from sitestats import WebsiteSpec
         >>> client.websites.ensure([WebsiteSpec("shop.example")]).raise_for_failures()
         """
-        if not self.complete:
-            wrong = [item for item in self.items if not item.as_specified]
+        if wrong := [item for item in self.items if not item.as_specified]:
             named = [
                 f"{item.hostname}: {item.detail() or item.state.replace('_', ' ')}"
                 for item in wrong[:_MOST_NAMED]

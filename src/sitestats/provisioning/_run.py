@@ -72,14 +72,14 @@ class Run:
 
     def report_so_far(self) -> ProvisioningReport:
         """The report of a run that ends here; an add that was sent is unknown."""
-        items = [*self._done]
-        for spec in self._specs[len(items) :]:
-            if spec.hostname in self._journals.pending:
-                error = SiteStatsError("the run was interrupted while it was added")
-                items.append(ProvisionedWebsite(spec, "unknown", error=error))
-            else:
-                items.append(ProvisionedWebsite(spec, "not_tried"))
-        return ProvisioningReport(tuple(items), SiteStatsError("interrupted"))
+        error = SiteStatsError("the run was interrupted while it was added")
+        rest = (
+            ProvisionedWebsite(spec, "unknown", error=error)
+            if spec.hostname in self._journals.pending
+            else ProvisionedWebsite(spec, "not_tried")
+            for spec in self._specs[len(self._done) :]
+        )
+        return ProvisioningReport((*self._done, *rest), SiteStatsError("interrupted"))
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 from sitestats._query.rules import Problems
 
+from ._lists import dump_rows, load_fields, name_of
+
 if TYPE_CHECKING:
     from sitestats._results.websites import Website
 
@@ -138,9 +140,6 @@ class WebsiteSpec:
             >>> [(spec.hostname, spec.public) for spec in specs]
             [('example.com', True)]
         """
-        # Only a list needs the parsers.
-        from ._lists import load_fields, name_of
-
         found: dict[str, tuple[WebsiteSpec, str]] = {}
         again: list[str] = []
         problems: list[Problem] = []
@@ -165,9 +164,12 @@ class WebsiteSpec:
         if problems:
             raise SpecError(problems)
         if again:
-            more = f" and {len(again) - 5:,} more" if len(again) > _MOST_NAMED else ""
-            named = ", ".join(again[:_MOST_NAMED]) + more
-            warn(f"{name_of(path)}: websites that are listed again count once: {named}")
+            more = len(again) - _MOST_NAMED
+            warn(
+                f"{name_of(path)}: websites that are listed again count once: "
+                + ", ".join(again[:_MOST_NAMED])
+                + (f" and {more:,} more" if more > 0 else "")
+            )
         return tuple(spec for spec, _ in found.values())
 
     @classmethod
@@ -208,8 +210,6 @@ class WebsiteSpec:
             example.com,,true,
             <BLANKLINE>
         """
-        from ._lists import dump_rows
-
         return dump_rows(map(attrs.asdict, as_specs(specs)), output_format)
 
 
