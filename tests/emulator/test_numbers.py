@@ -197,20 +197,6 @@ def test_filters_must_all_match(traffic: Traffic) -> None:
     check(data, rows, "UTC")
 
 
-def test_a_contains_search(traffic: Traffic) -> None:
-    """A contains search finds its text anywhere in the path."""
-    wanted = "*xdotool/xdotool*"
-    data = traffic.get_stats(fields="pageviews,visitors,histogram", page=wanted)
-    rows = [
-        row
-        for row in reference_model.within(traffic.rows, START, END, "UTC")
-        if reference_model.passes(row, "page", wanted)
-    ]
-    seen = reference_model.views(rows)
-    assert data["pageviews"] == len(seen) > 100
-    assert data["histogram"] == reference_model.histogram(rows, START, END, "UTC")
-
-
 def test_limit_cuts_the_lists_alone(traffic: Traffic) -> None:
     """The limit applies to each list, and to neither histogram nor events."""
     rows = reference_model.within(traffic.rows, START, END, "UTC")

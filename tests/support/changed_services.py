@@ -31,7 +31,7 @@ everything within data | totals | within data
 text in place of JSON | totals | type application/json text/plain
 no Date | totals | without date
 no prose without info | info-default | default info false
-more visitors than page views | numbers | set pageviews 1
+more visitors than page views | numbers | set visitors 10000000
 a total that is not the sum | numbers | double pageviews
 the version as a text | totals | text version
 another version in the response | version-6 | set version 5
