@@ -97,12 +97,16 @@ def print_rows(
             show(_failure(name, {}, error))
         while row := [*islice(stream, size)]:
             wrong = next((one for one in row if one.error is not None), None)
-            if is_json:
-                show(_object(row))
-            elif wrong is None:
-                kept.append(row)
-            if wrong is not None:
+            if wrong is not None and wrong.error is not None:
                 failed.append((_described(wrong.query), wrong.error))
+                if is_json:
+                    params = wrong.query.params()
+                    show(_failure(wrong.query.hostname, params, wrong.error))
+            elif is_json:
+                found: Any = _joined([row], size)
+                show({**found[0].to_dict()})
+            else:
+                kept.append(row)
     if view.output == "json":
         print_json(objects)
     elif not is_json:
@@ -129,18 +133,8 @@ def _joined(rows: Sequence[Sequence[Outcome]], size: int) -> Found:
     from sitestats import Outcomes
 
     found = [Outcomes(column) for column in zip(*rows, strict=True)]
-    if not found:
-        found = [Outcomes([])] * size
+    found = found or [Outcomes([])] * size
     return found[0] if size == 1 else found[0].compare_to(found[1])
-
-
-def _object(row: Sequence[Outcome]) -> Mapping[str, Any]:
-    """What JSON has of a row: its result, or what failed."""
-    for one in row:
-        if one.error is not None:
-            return _failure(one.query.hostname, one.query.params(), one.error)
-    found: Any = _joined([row], len(row))
-    return {**found[0].to_dict()}
 
 
 def _failure(
@@ -195,8 +189,10 @@ def _print_table(rows: Sequence[Mapping[str, Any]], view: View) -> None:
 
 def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
     """The days of all websites, whose zones may differ."""
-    first = min(str(row[f"first_day{ending}"]) for row in rows)
-    return f"{first} to {max(str(row[f'last_day{ending}']) for row in rows)}"
+    return (
+        f"{min(str(row[f'first_day{ending}']) for row in rows)} to "
+        f"{max(str(row[f'last_day{ending}']) for row in rows)}"
+    )
 
 
 def _heading(name: str) -> str:
