@@ -251,17 +251,12 @@ class Emulator:
         """
         website = self._core.service.websites.get(host_name(hostname) or "")
         if website is None:
-            raise ValueError(
-                f"there is no website {hostname!r}: add it with add_website()"
-            )
+            raise ValueError(f"there is no website {hostname!r}: use add_website()")
         self._put(attrs.evolve(website, **changes))
 
     def _put(self, website: Website) -> None:
         if not is_zone(website.timezone):
-            raise ValueError(
-                f"{website.timezone!r} is not a time zone name: write it like "
-                "'Europe/Amsterdam'"
-            )
+            raise ValueError(f"{website.timezone!r} is not a time zone name")
         self._core.service.websites[website.hostname] = website
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:

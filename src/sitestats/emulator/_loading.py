@@ -221,11 +221,9 @@ def _check(
         ).fetchone()
         if wrong is not None:
             number, text = wrong
-            allowed = f": it is one of {', '.join(DEVICES)}"
-            raise ValueError(
-                f"row {number}: {name} can't be {text!r}"
-                f"{allowed if name == 'device_type' else ''}"
-            )
+            among = f": it is one of {', '.join(DEVICES)}"
+            allowed = among if name == "device_type" else ""
+            raise ValueError(f"row {number}: {name} can't be {text!r}{allowed}")
 
 
 def _hosts(
@@ -349,8 +347,8 @@ def _stage_mappings(
 
 def _cell(value: object, name: str, number: int) -> str | None:
     """*value* as the raw export writes it."""
-    if value is None or (isinstance(value, str) and value.isprintable()):
-        return value
+    if value is None:
+        return None
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
