@@ -48,7 +48,8 @@ _WORDS_OF_PERMISSION: Final = r"""\b(?:
       | access[ ]denied | no[ ]access
       | upgrad(?:e|ing) | plan'?s?[ ]limit
       | (?:your|the|this|current|free|larger|higher|team'?s?|account'?s?)[ ]plan
-      | (?:web)?sites?[ ]limits? | limits?[ ](?:of|on|for|to)[ ][\w ]{0,40}(?:web)?sites?
+      | (?:web)?sites?[ ]limits?
+      | limits?[ ](?:of|on|for|to)[ ][\w ]{0,40}(?:web)?sites?
       | (?:maximum|max|number|amount|many|more)[ ](?:\w+[ ]){0,2}(?:web)?sites
     )\b"""
 # A field, an event or a metadata key may have these names too, so they count
