@@ -75,10 +75,10 @@ class _Pace:
 
 
 def _duration(seconds: float) -> str:
-    if seconds < _TOO_MANY:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < _TOO_MANY else f"{minutes / 60:,.1f} h"
+    for unit, size in (("s", 1), ("min", 60)):
+        if seconds / size < _TOO_MANY:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 3600:,.1f} h"
 
 
 def _frequency(rate: float) -> str:

@@ -196,11 +196,14 @@ def order_problems(start: str | None, end: str | None) -> list[Problem]:
     Whether a date is before a placeholder depends on today's date in a zone that may be
     the website's: that is left to the service.
     """
-    first, last = as_date(start), as_date(end)
-    back, until = days_back(start or ""), days_back(end or "")
-    if not (first and last and last < first) and (
-        back is None or until is None or until <= back
-    ):
+    if not start or not end or start == end:
+        return []
+    back, until = days_back(start), days_back(end)
+    is_wrong = back is not None and until is not None and back < until
+    if back is until is None:
+        first, last = as_date(start), as_date(end)
+        is_wrong = first is not None and last is not None and last < first
+    if not is_wrong:
         return []
     message = f"the end {end!r} is before the start {start!r}: swap them"
     return [broken("period-order", message, "between")]

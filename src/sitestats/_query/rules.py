@@ -115,6 +115,8 @@ LATEST_SHAPE: Final = 5
 HIGHEST_LIMIT: Final = 1000
 DEFAULT_LIMIT: Final = 50
 _CONTAINS_LENGTH: Final = 12
+_CHECKED: Final = ("pages", "device_type")
+"""Filters whose values have a rule beside that of stars."""
 _OTHER_STEPS: Final = {
     "path": ".path('/contact') or .where(page='/contact')",
     "metadata": ".where_metadata(key='value')",
@@ -247,9 +249,10 @@ def info(value: object) -> str:
 
 def fields(names: Collection[object]) -> str:
     """The fields, each once and in the document's order."""
-    with Problems() as problems:
-        for name in names or [""]:
-            problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
+    if wrong := [name for name in names or [""] if name not in FIELDS]:
+        with Problems() as problems:
+            for name in wrong:
+                problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
     return ",".join(name for name in FIELDS if name in names)
 
 
@@ -310,10 +313,11 @@ def is_contains(value: str) -> bool:
 
 def filter_value(name: str, value: object) -> str:
     """The value of one filter."""
-    if advice := _OTHER_STEPS.get(name.partition(".")[0]):
-        message = f"{shown(name)} is not a filter: use {advice}"
-        raise refusal("filter-name", message, "where")
-    one_of(name, FILTERS, "filter-name", "a filter", "where")
+    if name not in FILTERS:
+        if advice := _OTHER_STEPS.get(name.partition(".")[0]):
+            message = f"{shown(name)} is not a filter: use {advice}"
+            raise refusal("filter-name", message, "where")
+        one_of(name, FILTERS, "filter-name", "a filter", "where")
     where = f"where({name}=…)"
     if name != "pages" or isinstance(value, str):
         return _filter_text(name, value, where)
@@ -334,6 +338,8 @@ def _filter_text(name: str, value: object, where: str) -> str:
     given = text(value, where, "filter-text")
     if not given:
         raise QueryError([_empty(where)])
+    if name not in _CHECKED and "*" not in given:
+        return given
     with Problems() as problems:
         if name == "pages" and "," in given:
             message = f"{shown(given)} has a comma: give each by itself, or use page"
