@@ -59,10 +59,8 @@ def check(
         found = client.check(hostname or compare)
         if output == "table" or compare is None:
             _print(found, output)
-        if found.error is not None:
-            exit_with(code_of(found.error))
-        if not found.ok:
-            exit_with(Code.WRONG_USE)
+        if found.error or not found.ok:
+            exit_with(code_of(found.error) if found.error else Code.WRONG_USE)
         if compare is None:
             return
         from sitestats.conformance import compare_service

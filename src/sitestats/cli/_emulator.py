@@ -170,24 +170,16 @@ def demo() -> None:
     from sitestats.analysis import Display
     from sitestats.emulator import Emulator
 
-    emulator = Emulator.demo()
-    query = (
-        StatsQuery("semicomplete.com")
-        .fields("pageviews", "visitors", "histogram", "pages", "countries")
-        .all_events()
-        .last(days=7)
-    )
-    console = make_console()
+    emulator, console = Emulator.demo(), make_console()
+    every = StatsQuery("semicomplete.com").all_events().last(days=7)
+    query = every.fields("pageviews", "visitors", "histogram", "pages", "countries")
+    keys: dict[str, Any] = {"api_key": emulator.api_key, "user_id": emulator.user_id}
     with (
         emulator.serve(port=0) as address,
-        Client(
-            address, api_key=emulator.api_key, user_id=emulator.user_id, proxy=None
-        ) as client,
+        Client(address, proxy=None, **keys) as client,
     ):
         console.print(f"The emulator, a local stand-in, serves at {address}:\n")
         headings = {"hostname": "website", "timezone": "time zone", "is_public": ""}
         print_table([one.to_dict() for one in client.websites.list()], headings)
-        console.print("\nThis is what client.stats.get returns for")
-        console.print(f"{query}\n".replace(").", ")\n  ."), style="bold")
+        console.print(f"\n{query}\n".replace(").", ")\n  ."), style="bold")
         console.print(Display(client.stats.get(query), rows=8))
-    console.print("\nTo go on: sitestats emulator, and sitestats stats --help")

@@ -44,7 +44,6 @@ COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
     Examples:
       sitestats stats example.com
       sitestats stats example.com --where country=NL --where 'pages=/blog*'
-      sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
 
     \b

@@ -228,21 +228,14 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
 @_destination_options
 @format_option("table", "json", "csv")
 def status(
-    *,
-    every: bool,
-    max_behind: int,
-    check: bool,
-    destination: str,
-    dataset: str,
-    folder: str,
-    output: str,
+    *, every: bool, max_behind: int, check: bool, folder: str, output: str, **to: str
 ) -> None:
     """Show how many websites are up to date, and what is wrong with the others.
 
     Nothing is requested from the service. JSON and CSV have all websites.
     """
-    with _destination(folder, destination):
-        rows = _rows(_coverage(destination, dataset))
+    with _destination(folder, to["destination"]):
+        rows = _rows(_coverage(**to))
     late = [row for row in rows if (row["behind"] or 0) > max_behind]
     if output == "json":
         print_json(rows)
@@ -256,10 +249,7 @@ def status(
         good = len(listed) - len(bad)
         click.echo(f"{good:,} of {len(listed):,} websites up to date{oldest}")
         if gone := len(rows) - len(listed):
-            click.echo(
-                f"{gone:,} more not listed any more: see --all, and `sitestats "
-                "warehouse forget`"
-            )
+            click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
         if shown := rows if every else bad:
             columns = ("hostname", "timezone", "through", "behind", "error")
             names = ("website", "time zone", "", "days behind", "")
@@ -278,17 +268,15 @@ def status(
     "--force", is_flag=True, help="Also a website that the service still lists."
 )
 @_destination_options
-def forget(
-    hosts: tuple[str, ...], *, force: bool, destination: str, dataset: str, folder: str
-) -> None:
+def forget(hosts: tuple[str, ...], *, force: bool, folder: str, **to: str) -> None:
     """Remove websites that are gone for good from the status and from `coverage`.
 
     Their days stay in the tables.
     """
-    with _destination(folder, destination):
+    with _destination(folder, to["destination"]):
         from sitestats import warehouse as made
 
-        made.forget(_pipeline(destination, dataset), hosts, force=force)
+        made.forget(_pipeline(**to), hosts, force=force)
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 

@@ -161,7 +161,6 @@ def add(
     epilog="""\b
     Examples:
       sitestats websites plan websites.toml
-      sitestats websites plan websites.csv --format json
     """
 )
 @file_options
