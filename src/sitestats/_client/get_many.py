@@ -12,7 +12,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import anyio
 
@@ -202,7 +202,7 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
     async def __aenter__(self) -> Self:
         self._schedule.begin()
         if isinstance(self._queries, AsyncIterable):
-            self._iterator = aiter(self._queries)
+            self._iterator = aiter(cast("AsyncIterable[StatsQuery]", self._queries))
         else:
             self._iterator = iter(self._queries)
         self._arrival = anyio.Event()

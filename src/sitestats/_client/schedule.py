@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sized
 from contextlib import ExitStack
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -184,7 +184,7 @@ class Schedule:
             return None
         if not isinstance(query, StatsQuery):
             raise QueryError([_no_query(query, self._taken)])
-        given: StatsQuery = query
+        given: StatsQuery[Any] = query
         index = self._taken
         self._taken += 1
         self._took_one = True

@@ -127,7 +127,8 @@ def differences(
     """
     problems: list[Problem] = []
     warnings = [*period.warnings]
-    hostname, path = data.get("hostname"), data.get("path")
+    hostname: Any = data.get("hostname")
+    path = data.get("path")
     if hostname not in {None, requested.hostname} and not same_host(
         requested.hostname, hostname
     ):

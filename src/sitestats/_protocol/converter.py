@@ -8,7 +8,7 @@ hook for single values and for lists of entries: a response may have thousands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import (
@@ -17,6 +17,7 @@ from typing import (
     TypeAlias,
     TypedDict,
     TypeVar,
+    cast,
     get_args,
     get_origin,
     is_typeddict,
@@ -100,7 +101,7 @@ def _entries(rows: object, kind: Any) -> Any:
     is_histogram = issubclass(entry_type, HistogramEntry)
     entries: list[Any] = []
     first: tuple[int, Any] | None = None
-    for index, row in enumerate(rows):
+    for index, row in enumerate(cast("Sequence[Any]", rows)):
         try:
             found = _with_whole_date(row) if is_histogram else row
             entries.append(msgspec.convert(found, entry_type))
@@ -116,10 +117,10 @@ def _with_whole_date(row: Any) -> Any:
     """*row* with a day in place of a month ("2026-03"), a year or a moment: section
     2.3 does not show the entries of the histogram.
     """
-    if isinstance(row, dict) and isinstance(row.get("date"), str):
-        day = row["date"][:10]
-        return {**row, "date": day + _REST_OF_DATE.get(len(day), "")}
-    return row
+    named = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+    if not isinstance(date := named.get("date"), str):
+        return cast("object", row)
+    return named | {"date": date[:10] + _REST_OF_DATE.get(len(date[:10]), "")}
 
 
 _CONVERTER: Final = cattrs.Converter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 from urllib.parse import quote, unquote
 
 import attrs
@@ -36,7 +36,7 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     Raises:
         SpecError: *callback* is no such name.
     """
-    given: object = callback
+    given = cast("object", callback)
     if not isinstance(given, str) or not _CALLBACK.fullmatch(given):
         message = (
             "the callback is one or more JavaScript identifiers with dots between "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 
 from sitestats._common.errors import QueryError
 from sitestats._common.fields import FIELDS, TOTALS
@@ -127,7 +127,9 @@ def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
     """The value of a field as a response has it."""
     if name in TOTALS:
         return value
-    rows = value.items() if isinstance(value, Mapping) else value
+    rows = cast("Iterable[Any]", value)
+    if isinstance(value, Mapping):
+        rows = cast("Mapping[str, Any]", value).items()
     columns = entry_class(name, timed="seconds_on_page" in wanted.fields).columns
     if name == "histogram":
         return [_bucket(row, wanted.interval, zone) for row in rows]
@@ -137,9 +139,10 @@ def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
 def _row(row: Any, columns: Sequence[str]) -> dict[str, Any]:
     if isinstance(row, Entry):
         return row.to_dict()
-    if not isinstance(row, tuple) or len(row) != len(columns):
+    cells = cast("Sequence[Any]", row) if isinstance(row, tuple) else ()
+    if len(cells) != len(columns):
         raise ValueError(f"give a tuple of {', '.join(columns)}, not {row!r}")
-    return dict(zip(columns, row, strict=True))
+    return dict(zip(columns, cells, strict=True))
 
 
 def _bucket(row: Any, interval: str | None, zone: str) -> dict[str, Any]:

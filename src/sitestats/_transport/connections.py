@@ -11,7 +11,7 @@ import ssl
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
@@ -110,7 +110,7 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
 
 
 @contextmanager
-def _closed_if_it_fails(sock: socket.socket) -> Iterator[None]:
+def _closed_if_it_fails(sock: socket.socket) -> Generator[None]:
     try:
         yield
     except BaseException:

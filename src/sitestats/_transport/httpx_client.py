@@ -15,7 +15,7 @@ import threading
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpcore
@@ -159,8 +159,8 @@ def own_client(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
     kind: Any = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
     # The certificates are for the pool that is replaced: to read them takes time for
     # 100 calls.
-    transport = kind(verify=False)
-    for name, value in vars(transport).copy().items():
+    transport: Any = kind(verify=False)
+    for name, value in dict[str, Any](vars(transport)).items():
         if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
             setattr(transport, name, _pool_below(settings, pool, is_awaited=is_awaited))
             return make(transport=transport, trust_env=False)
@@ -210,7 +210,7 @@ class _DirectPool:
             return self._tls
 
     async def _exchanged(self, request: httpcore.Request) -> Any:
-        exchange: Exchange = request.extensions[EXTENSION]
+        exchange = cast("Exchange", request.extensions[EXTENSION])
         reading = Reading(exchange.request.method)
         sock = self._pool.take(fresh=exchange.request.fresh_connection)
         try:

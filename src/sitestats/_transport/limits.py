@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final, TypeVar
@@ -122,7 +122,7 @@ class Exchange:
         return self._watched()
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _watched(self) -> Generator[None]:
         # It gives each read the whole timeout, so drops could fall for ever: a thread
         # shuts the connection when the time is up.
         self.stop = self.stop or Stop()

@@ -97,7 +97,7 @@ def print_rows(
             show(_failure(name, {}, error))
         while row := [*islice(stream, size)]:
             wrong = next((one for one in row if one.error is not None), None)
-            if wrong is not None and wrong.error is not None:
+            if wrong is not None:
                 failed.append((_described(wrong.query), wrong.error))
                 if is_json:
                     params = wrong.query.params()
