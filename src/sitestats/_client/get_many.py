@@ -12,7 +12,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 
 import anyio
 
@@ -201,8 +201,8 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
 
     async def __aenter__(self) -> Self:
         self._schedule.begin()
-        if isinstance(self._queries, AsyncIterable):
-            self._iterator = aiter(cast("AsyncIterable[StatsQuery]", self._queries))
+        if hasattr(self._queries, "__aiter__"):
+            self._iterator = aiter(self._queries)
         else:
             self._iterator = iter(self._queries)
         self._arrival = anyio.Event()

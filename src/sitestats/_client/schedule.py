@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sized
 from contextlib import ExitStack
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
@@ -184,11 +184,10 @@ class Schedule:
             return None
         if not isinstance(query, StatsQuery):
             raise QueryError([_no_query(query, self._taken)])
-        given: StatsQuery[Any] = query
         index = self._taken
         self._taken += 1
         self._took_one = True
-        return given, index
+        return cast("Any", query), index
 
     def give(self, result: Outcome | BaseException) -> Outcome | None:
         """Count *result*, or raise it if it is an error.

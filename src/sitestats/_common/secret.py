@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from .errors import ConfigurationError, warn
 
@@ -116,7 +116,7 @@ def wrapped_headers(given: object) -> object:
     """*given* with its values wrapped, before anything can fail with them."""
     if not isinstance(given, Mapping):
         return given
-    headers: Mapping[Any, Any] = given
+    headers = cast("Mapping[object, Any]", given)
     return {name: as_secret(value) for name, value in headers.items()}
 
 
@@ -134,8 +134,8 @@ def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
         raise ConfigurationError(
             f"headers is a mapping such as {{'X-Team': 'web'}}; got {kind}"
         )
-    headers: Mapping[Any, Any] = given
-    for name, value in headers.items():
+    headers = cast("Mapping[str, Secret]", given)
+    for name, value in cast("Mapping[object, object]", given).items():
         if not isinstance(name, str) or not _HEADER.fullmatch(name):
             raise ConfigurationError(f"headers: {name!r} is not a name of a header")
         if _OWN.fullmatch(name.lower()):

@@ -117,7 +117,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
         return path
     raise ConfigurationError(
         "verify is True, False, the path of a file or a folder of certificates, or an "
-        f"ssl.SSLContext; got {_kind(given)}"
+        f"ssl.SSLContext; got {_kind(cast('Any', given))}"
     )
 
 

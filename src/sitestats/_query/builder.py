@@ -771,7 +771,8 @@ def _of_each(
     ):
         message = (
             "websites is a list of host names or websites, such as "
-            f"client.websites.list(), not {shown(websites)}: use .website(…) for one"
+            f"client.websites.list(), not {shown(cast('Any', websites))}: use "
+            ".website(…) for one"
         )
         raise refusal("hostname", message, "each")
     with Problems() as problems:

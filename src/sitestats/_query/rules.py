@@ -14,6 +14,7 @@ from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
 from typing import (
+    Any,
     Final,
     Literal,
     ParamSpec,
@@ -322,7 +323,9 @@ def filter_value(name: str, value: object) -> str:
     if name != "pages" or isinstance(value, str):
         return _filter_text(name, value, where)
     if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
-        message = f"pages is a str or a list of several, not {shown(value)}"
+        message = (
+            f"pages is a str or a list of several, not {shown(cast('Any', value))}"
+        )
         raise refusal("filter-text", message, where)
     pages = list(cast("Iterable[object]", value))
     with Problems() as problems:

@@ -160,7 +160,8 @@ def own_client(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
     # The certificates are for the pool that is replaced: to read them takes time for
     # 100 calls.
     transport: Any = kind(verify=False)
-    for name, value in dict[str, Any](vars(transport)).items():
+    inner: dict[str, Any] = {**vars(transport)}
+    for name, value in inner.items():
         if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
             setattr(transport, name, _pool_below(settings, pool, is_awaited=is_awaited))
             return make(transport=transport, trust_env=False)
@@ -210,7 +211,7 @@ class _DirectPool:
             return self._tls
 
     async def _exchanged(self, request: httpcore.Request) -> Any:
-        exchange = cast("Exchange", request.extensions[EXTENSION])
+        exchange: Exchange = cast("Any", request).extensions[EXTENSION]
         reading = Reading(exchange.request.method)
         sock = self._pool.take(fresh=exchange.request.fresh_connection)
         try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sitestats._common.secret import secrets_in
 from sitestats._common.tracebacks import clear_frames
@@ -82,11 +82,12 @@ class _SenderBase:
             if failure is None:
                 clear_frames(error)
                 raise
+        # pyright can't know that no context above swallows an error.
         try:
-            raise failure
+            raise failure  # pyright: ignore[reportGeneralTypeIssues, reportPossiblyUnboundVariable]
         finally:
             # Its traceback has this frame: without the cycle it is freed at once.
-            del failure
+            del failure  # pyright: ignore[reportPossiblyUnboundVariable]
 
     async def _sent(self, exchange: Exchange) -> HttpResponse:
         request, auth = self._outgoing.of(exchange)
@@ -94,12 +95,12 @@ class _SenderBase:
             # Something may leave the machine at once.
             exchange.step = "response"
         try:
-            response = self._client.send(request, auth=auth, **_OPTIONS)
+            response: Any = self._client.send(request, auth=auth, **_OPTIONS)
             if self._is_awaited:
                 response = await response
         except self._hook_error as error:
             # By a hook of the user's: here the status decides.
-            response = error.response  # type: ignore[attr-defined]
+            response = cast("Any", error).response
         body, is_raw = response.extensions.get(EXTENSION), True
         if body is None:
             is_raw = not response.is_closed
