@@ -1,0 +1,138 @@
+"""Visits to the snippets of docs/web-applications.md, of which some find a fault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+
+import sitestats
+from sitestats import NotFoundError, QueryError, RateLimitedError
+
+if TYPE_CHECKING:
+    from sitestats.emulator import Emulator
+
+EXPECTED: Final[list[tuple[sitestats.SiteStatsError, int]]] = [
+    (NotFoundError("GET /nobody.example.json", status=404), 404),
+    (RateLimitedError("slower", status=429, retry_after=6.2), 503),
+    (sitestats.RequestTimeoutError("late"), 504),
+    (sitestats.ConnectionFailedError("reset"), 503),
+    (sitestats.ConnectionFailedError("not trusted", temporary=False), 502),
+    (sitestats.ServerError("failed", status=503), 503),
+    (sitestats.AuthenticationError("which key?", status=401), 502),
+    (sitestats.WebsiteLockedError("no badge", status=423), 502),
+    (sitestats.BadRequestError("what?", status=400), 502),
+    (sitestats.ResponseError("odd"), 502),
+    (QueryError([]), 422),
+    (sitestats.ClientClosedError("closed"), 500),
+]
+VISITS: Final[list[tuple[str, dict[str, Any], int]]] = [
+    ("semicomplete.com", {}, 200),
+    ("nobody.example", {}, 404),
+    ("%20", {}, 422),
+    ("semicomplete.com", {"status": 503}, 503),
+    ("semicomplete.com", {"status": 401}, 502),
+    ("semicomplete.com", {"garbage": True}, 502),
+    ("semicomplete.com", {"reset": True}, 503),
+    ("semicomplete.com", {"status": 429, "retry_after": 7}, 503),
+]
+
+
+@contextmanager
+def environment(emulator: Emulator) -> Iterator[None]:
+    """The settings of the environment lead to *emulator*."""
+    with emulator.serve() as address:
+        os.environ["SITESTATS_BASE_URL"] = address
+        os.environ["SITESTATS_API_KEY"] = emulator.api_key
+        yield
+        del os.environ["SITESTATS_BASE_URL"], os.environ["SITESTATS_API_KEY"]
+
+
+def check_statuses(
+    for_visitor: Callable[[sitestats.SiteStatsError], tuple[int, str, dict[str, str]]],
+) -> None:
+    """Each error is the status of the table, and its text stays in the log."""
+    for error, status in EXPECTED:
+        found, text, headers = for_visitor(error)
+        assert (found, "Retry-After" in headers) == (status, status == 503)
+        assert str(error) not in text or not str(error)
+    busy = RateLimitedError("slower", status=429, retry_after=6.2)
+    assert for_visitor(busy)[2] == {"Retry-After": "7"}
+
+
+def check_visits(
+    emulator: Emulator, respond: Callable[[str], tuple[int, bytes, str | None]]
+) -> None:
+    """A visitor gets the numbers, or a status and nothing internal."""
+    for hostname, fault, expected in VISITS:
+        if fault:
+            emulator.fail_next(2, **fault)
+        status, body, retry_after = respond(hostname)
+        assert status == expected, (hostname, fault, status)
+        if expected == 200:
+            assert json.loads(body)["visitors"] == 953
+        else:
+            assert set(json.loads(body)) == {"error"}
+            assert b".json" not in body
+            assert b"GET" not in body
+        emulator.clear_faults()
+    assert retry_after == "7"
+
+
+def visit_fastapi(emulator: Emulator, app: Any, lifespan: Callable[[Any], Any]) -> None:
+    """Visit an application of FastAPI, which needs no server."""
+    with asyncio.Runner() as runner:
+        around = lifespan(app)
+        runner.run(around.__aenter__())
+        browser = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://app"
+        )
+
+        def respond(hostname: str) -> tuple[int, bytes, str | None]:
+            got = runner.run(browser.get(f"/{hostname}/visitors"))
+            return got.status_code, got.content, got.headers.get("retry-after")
+
+        check_visits(emulator, respond)
+        runner.run(browser.aclose())
+        runner.run(around.__aexit__(None, None, None))
+
+
+def visit_django(emulator: Emulator, view: Callable[..., Any]) -> None:
+    """Visit a view of Django."""
+    import django
+    from django.conf import settings
+    from django.test import RequestFactory
+
+    settings.configure()
+    django.setup()
+
+    def respond(hostname: str) -> tuple[int, bytes, str | None]:
+        response = view(RequestFactory().get("/"), hostname)
+        return response.status_code, response.content, response.get("Retry-After")
+
+    check_visits(emulator, respond)
+
+
+def run_celery(emulator: Emulator, worker: Any, task: Any) -> None:
+    """Run a task of Celery: it is retried, and its error travels as JSON."""
+    worker.conf.update(
+        task_always_eager=True,
+        task_store_eager_result=True,
+        result_backend="cache+memory://",
+    )
+    assert task.delay("semicomplete.com").get() == 953
+    for fault in ({"status": 429, "retry_after": 0}, {"status": 503}, {"reset": True}):
+        emulator.fail_next(2, **fault)
+        assert task.delay("semicomplete.com").get() == 953
+    emulator.clear_faults()
+    for hostname, kind in (("nobody.example", NotFoundError), ("a b", QueryError)):
+        before = len(emulator.requests)
+        done = task.delay(hostname)
+        stored = worker.AsyncResult(done.id).result
+        assert type(stored) is kind, stored
+        assert len(emulator.requests) - before == (kind is NotFoundError)
