@@ -33,7 +33,7 @@ class Secret:
 
     def __init__(self, value: Any, source: str = "") -> None:
         self._value: Any = value
-        self.source = source
+        self.source: str = source
         """The variable or the setting that it is from; empty for an argument."""
 
     def reveal(self) -> str:
