@@ -15,7 +15,6 @@ from contextlib import closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from sitestats._common.secret import secrets_in
-from sitestats._common.tracebacks import clear_frames
 
 from .connections import Pool
 from .failures import Failures
@@ -32,6 +31,8 @@ from .reading import CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
 
@@ -80,7 +81,7 @@ class _SenderBase:
                 exchange.stop.check()
             failure = self._failures.of(exchange, error)
             if failure is None:
-                clear_frames(error)
+                _clear_frames(error)
                 raise
         # pyright can't know that no context above swallows an error.
         try:
@@ -217,3 +218,23 @@ class AsyncSender(_SenderBase):
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         self._pool.close(threading.get_ident())
+
+
+def _clear_frames(error: BaseException) -> None:
+    """Take the variables from the frames of *error*, which may hold a credential; the
+    lines stay, for whoever looks for the mistake.
+    """
+    # Only who sees an exception has to load it.
+    import traceback
+
+    ours: set[FrameType] = set()
+    link: BaseException | None = error
+    while link is not None:
+        begin = link.__traceback__
+        # What was raised outside, and is being handled there, may have frames that
+        # are not over: to clear those would end them.
+        if begin is None or (ours and begin.tb_frame not in ours):
+            return
+        ours |= {frame for frame, _ in traceback.walk_tb(begin)}
+        traceback.clear_frames(begin)
+        link = link.__cause__ or link.__context__
