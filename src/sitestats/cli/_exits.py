@@ -44,8 +44,8 @@ MEANINGS: Final = {
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
     Code.GIVE_UP: "waiting does not help: credentials, permission, an unknown or "
     "locked website, a refused name, a wrong address or certificate",
-    Code.TRY_LATER: "try later, or not known: run it again. There was no response, "
-    "too many requests, another run, or the service failed",
+    Code.TRY_LATER: "try later, or the outcome is unknown: no response, too many "
+    "requests, another run, or a failure of the service",
     Code.BAD_RESPONSE: "the response was not understood",
     Code.DIFFERS: "something differs or would change: a website is missing or is not "
     "as specified, or the service differs from the emulator",
