@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import anyio
@@ -215,14 +216,14 @@ def test_closing_with_a_call_under_way(variant: str) -> None:
     later call is refused.
     """
     requested, release = threading.Event(), threading.Event()
-    left: list[bytes] = []
+    left: Queue[bytes] = Queue()
 
     def script(connection: Connection) -> None:
         connection.request()
         requested.set()
         assert release.wait(PLENTY)
         connection.respond(BODY)
-        left.append(connection.take())
+        left.put(connection.take())
 
     with (
         serve(script) as server,
@@ -240,7 +241,7 @@ def test_closing_with_a_call_under_way(variant: str) -> None:
                 closed.stats.get(QUERY)
         release.set()
         assert under_way.result(PLENTY).pageviews == 3
-    assert left == [b""]
+        assert left.get(timeout=PLENTY) == b""
 
 
 def test_a_client_that_was_never_closed(server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,12 +40,16 @@ def emulator(patch: pytest.MonkeyPatch) -> Iterator[Emulator]:
 
 
 @pytest.fixture(scope="module")
-def example(patch: pytest.MonkeyPatch) -> Any:
+def example(patch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The program, as a module."""
     patch.syspath_prepend(str(EXAMPLES))
+    pickled = dict(copyreg.dispatch_table)
     import many_with_dask
 
-    return many_with_dask
+    yield many_with_dask
+    # Dask has all exceptions pickled in a way of its own, in this process.
+    copyreg.dispatch_table.clear()
+    copyreg.dispatch_table.update(pickled)
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ class Group(click.Group):
 command = partial(click.command, cls=Command)
 
 
-class Pair(click.ParamType[tuple[str, str]]):
+class Pair(click.ParamType):  # type: ignore[type-arg]  # below 8.4 it has none
     """A name and a value, with ``=`` between them."""
 
     def __init__(self, name: str) -> None:
