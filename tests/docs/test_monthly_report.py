@@ -34,7 +34,7 @@ def test_the_report_is_made_in_the_environment_of_cron(
     tmp_path: Path,
     broken: bool,  # noqa: FBT001 - a case
 ) -> None:
-    """The workbook has a row for each website; one that failed is in the mail of cron."""
+    """The workbook has a row for each website; cron's mail has one that failed."""
     (script,) = blocks("sh")
     (crontab,) = blocks("text")
     assert crontab.splitlines()[-1].startswith("30 6 1 * * ")
