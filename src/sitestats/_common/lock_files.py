@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from io import FileIO
 
 from .errors import BusyError
@@ -24,7 +25,7 @@ def locked(name: str, *, busy: str) -> Generator[FileIO]:
             is its message.
         OSError: It can't be opened or locked.
     """
-    with FileIO(name, "a+", opener=_private) as file:
+    with FileIO(name, "a+", opener=partial(os.open, mode=0o600)) as file:
         try:
             _flock(file, lock=True)
         except BlockingIOError:
@@ -36,20 +37,8 @@ def locked(name: str, *, busy: str) -> Generator[FileIO]:
             _flock(file, lock=False)
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def _flock(file: FileIO, *, lock: bool) -> None:
-    if sys.platform == "win32":
-        return
-    import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
-    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if lock else fcntl.LOCK_UN)
-    except BlockingIOError:
-        raise
-    except OSError as error:
-        # Some network file systems have no locks.
-        message = f"it can't be locked: {error.strerror}"
-        raise OSError(error.errno, message, file.name) from error

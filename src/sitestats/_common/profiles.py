@@ -51,18 +51,16 @@ def load_profile(name: str | None = None) -> Profile:
     Raises:
         ConfigurationError: There is no such profile, or it is wrong.
     """
-    name = name or os.environ.get(PROFILE_VARIABLE)
-    if not name:
+    if not (name := name or os.environ.get(PROFILE_VARIABLE)):
         raise ConfigurationError(
             f"no profile is named: give its name, or set {PROFILE_VARIABLE}"
         )
     path = profiles_path()
     profiles = _read_profiles(path)
     if name not in profiles:
-        known = ", ".join(map(shown, profiles)) or "none"
         raise ConfigurationError(
             f"there is no profile {shown(name)} in {path}"
-            f"{did_you_mean(name, profiles)}: it has {known}"
+            f"{did_you_mean(name, profiles)}: it has {', '.join(map(shown, profiles))}"
         )
     return _checked(name, profiles[name], path)
 
@@ -103,19 +101,14 @@ def _read_profiles(path: Path) -> Mapping[str, Any]:
         tree = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         problem = f"can't be read: {error.strerror or error}"
-    except UnicodeDecodeError:
-        problem = "is not in UTF-8"
     except ValueError as error:
-        problem = f"is not valid TOML: {error}"
+        problem = f"is not valid TOML in UTF-8: {error}"
     # Not as a cause of the error, whose frames have the text.
     if problem:
         raise ConfigurationError(f"the file of profiles, {path}, {problem}")
     profiles = tree.get("profiles")
     if len(tree) != 1 or not isinstance(profiles, dict):
-        raise ConfigurationError(
-            f"{path}: each profile is a table [profiles.NAME], and there is nothing "
-            "else"
-        )
+        raise ConfigurationError(f"{path}: each profile is a table [profiles.NAME]")
     return cast("dict[str, Any]", profiles)
 
 
@@ -126,24 +119,17 @@ def _checked(name: str, table: Any, path: Path) -> Profile:
     given = cast("dict[str, Any]", table)
     for setting, value in given.items():
         if setting not in _SETTINGS:
-            hint = (
-                did_you_mean(setting, _SETTINGS)
-                or f"; use {', '.join(map(repr, _SETTINGS))}"
-            )
             raise ConfigurationError(
-                f"{where}: {shown(setting)} is not a setting of a profile{hint}. A key "
-                "is in a file of its own, which 'key_file' names"
+                f"{where}: {shown(setting)} is not a setting of a profile"
+                f"{did_you_mean(setting, _SETTINGS)}; use {', '.join(_SETTINGS)}. A "
+                "key is in a file of its own, which 'key_file' names"
             )
         # Without the value, which may be a key in a wrong place.
         if not isinstance(value, _SETTINGS[setting]) or value == "":
             kind = "true or false" if setting == "read_only" else "text in quotes"
             raise ConfigurationError(f"{where}.{setting} has to be {kind}")
-    if "base_url" not in given:
-        raise ConfigurationError(
-            f"{where} has no 'base_url': a key is sent to the service that it is for"
-        )
     try:
-        BaseAddress.parse(given["base_url"])
+        BaseAddress.parse(given.get("base_url"))
     except ValueError as error:
         raise ConfigurationError(f"{where}.base_url: {error}") from None
     user, file = given.get("user_id"), given.get("key_file")

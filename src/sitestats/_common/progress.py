@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, Final, TextIO, TypeAlias
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
+from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
 
 from .errors import ConfigurationError
@@ -26,52 +27,122 @@ _WIDTH: Final = 16
 """Numbers of seven digits fit into 80 columns beside a bar this wide."""
 _TOO_MANY: Final = 100
 """From this many seconds on, minutes are easier to read, and then hours."""
-_SECONDS: Final = 0.5
-"""How often a bar is drawn; it is enough to see that it moves."""
 
 
-class _Pace:
+class _Bar:
     """How much is done, how fast that goes, and how long the rest takes.
 
     The rate is that of at least the last half of the time, so that a beginning which
     costs nothing, such as responses from a store, is soon forgotten.
     """
 
-    def __init__(self, what: str, clock: Callable[[], float]) -> None:
-        self._what, self._clock, self._began = what, clock, clock()
-        self.done, self.seconds = 0, 0.0
-        self.total: int | None = None
-        self._since = self._newer = (0.0, 0)
+    every = 0.5
+    """How many seconds pass between two drawings; it is enough to see that it moves."""
 
-    def count(self, done: int, total: int | None) -> None:
-        self.done, self.total = done, total
-        self.seconds = self._clock() - self._began
-        if self.seconds > 2 * self._newer[0]:
-            self._since, self._newer = self._newer, (self.seconds, done)
+    def __init__(self, what: str, clock: Callable[[], float], due: float = 0.0) -> None:
+        self._what, self._clock, self._began = what, clock, clock()
+        self._done, self._total, self._seconds = 0, cast("int | None", None), 0.0
+        self._since = self._newer = (0.0, 0)
+        self._due, self._drawn = due, ""
+
+    def draw(self, text: str) -> None:
+        """Show *text*."""
+
+    def end(self) -> None:
+        """Leave a good sight, where something was drawn."""
+
+    def __enter__(self) -> ShowProgress:
+        return self._count
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            self.end()
+
+    def _count(self, done: int, total: int | None) -> None:
+        self._done, self._total = done, total
+        self._seconds = self._clock() - self._began
+        if self._seconds > 2 * self._newer[0]:
+            self._since, self._newer = self._newer, (self._seconds, done)
+        if self._seconds >= self._due:
+            self._due = self._seconds + self.every
+            self._drawn = self.text()
+            self.draw(self._drawn)
 
     def text(self) -> str:
+        """A bar where there is a total, and the numbers."""
+        if self._total is None:
+            return self.numbers()
+        filled = min(self._done * _WIDTH // max(self._total, 1), _WIDTH)
+        return f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {self.numbers()}"
+
+    def numbers(self) -> str:
         """The numbers, and after the first second the rate and the time left."""
         since, before = self._since
-        text = f"{self.done:,} {self._what} so far"
-        if self.total is not None:
-            text = f"{self.done:,} of {self.total:,} {self._what}"
+        text = f"{self._done:,} {self._what} so far"
+        if self._total is not None:
+            text = f"{self._done:,} of {self._total:,} {self._what}"
         # The rate of less time is chance.
-        if self.seconds < 1 or self.done <= before:
+        if self._seconds < 1 or self._done <= before:
             return text
-        if self.done == self.total:
-            return f"{text} in {_duration(self.seconds)}"
-        rate = (self.done - before) / (self.seconds - since)
+        if self._done == self._total:
+            return f"{text} in {_duration(self._seconds)}"
+        rate = (self._done - before) / (self._seconds - since)
         text = f"{text}, {_frequency(rate)}"
-        if self.total is None:
+        if self._total is None:
             return text
-        return f"{text}, {_duration(max(0, self.total - self.done) / rate)} left"
+        return f"{text}, {_duration(max(0, self._total - self._done) / rate)} left"
 
-    def bar(self) -> str:
-        """The text behind a bar, where there is a total."""
-        if self.total is None:
-            return self.text()
-        filled = min(self.done * _WIDTH // max(self.total, 1), _WIDTH)
-        return f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {self.text()}"
+
+class _Terminal(_Bar):
+    """Redraws a line, and erases it at the end, for what is printed then."""
+
+    _width = 0
+
+    def draw(self, text: str) -> None:
+        room = 79
+        with suppress(OSError, ValueError):
+            # It is 0 where nobody has set it.
+            room = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        _write(f"\r{text[:room].ljust(min(self._width, room))}")
+        self._width = len(text)
+
+    def end(self) -> None:
+        # Ctrl-C leaves ^C behind the text.
+        self._width += 2
+        self.draw("")
+        _write("\r")
+
+
+class _Notebook(_Bar):
+    """Replaces one output, so that a saved notebook has the last state alone."""
+
+    def __init__(self, what: str, clock: Callable[[], float], shell: Any) -> None:
+        super().__init__(what, clock)
+        self._publish = partial(
+            shell.display_pub.publish, transient={"display_id": uuid4().hex}
+        )
+        self._is_update = False
+
+    def draw(self, text: str) -> None:
+        self._publish({"text/plain": text}, update=self._is_update)
+        self._is_update = True
+
+    def end(self) -> None:
+        self.draw(self.text())
+
+
+class _Log(_Bar):
+    """Writes a line each ten seconds, and one at the end."""
+
+    every = 10.0
+    text = _Bar.numbers
+
+    def draw(self, text: str) -> None:
+        _write(f"sitestats: {text}\n")
+
+    def end(self) -> None:
+        if self._drawn != self.text():
+            self.draw(self.text())
 
 
 def _duration(seconds: float) -> str:
@@ -103,11 +174,7 @@ def check_progress(progress: object) -> Progress:
 
 
 def showing(
-    progress: Progress,
-    what: str,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    seconds: float = 10,
+    progress: Progress, what: str, *, clock: Callable[[], float] = time.monotonic
 ) -> AbstractContextManager[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
 
@@ -115,7 +182,6 @@ def showing(
         progress: What the caller gave.
         what: What is counted, such as ``websites``.
         clock: A clock that never goes back, in seconds.
-        seconds: How often a log gets a line.
 
     Raises:
         ConfigurationError: *progress* is none of these.
@@ -123,97 +189,21 @@ def showing(
     if progress is not True:
         check_progress(progress)
         return nullcontext(progress or None)
-    pace, stream = _Pace(what, clock), sys.stderr
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")
-    shell = None if module is None else module.get_ipython()
-    if shell is not None and "IPKernelApp" in shell.config:
-        return _in_notebook(pace, shell)
+    shell = module and module.get_ipython()
+    if shell and "IPKernelApp" in shell.config:
+        return _Notebook(what, clock, shell)
     # It is None where it was closed before Python began.
-    if getattr(stream, "closed", True):
+    if getattr(sys.stderr, "closed", True):
         return nullcontext()
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return _in_terminal(pace, stream)
-    return _in_log(pace, stream, seconds)
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        return _Terminal(what, clock)
+    return _Log(what, clock, due=_Log.every)
 
 
-@contextmanager
-def _in_terminal(pace: _Pace, stream: TextIO) -> Generator[ShowProgress]:
-    """Redraw a line, and erase it at the end, for what is printed then."""
-    written = 0
-
-    def draw(text: str) -> None:
-        nonlocal written
-        room = 79
-        with suppress(OSError, ValueError):
-            # It is 0 where nobody has set it.
-            room = (os.get_terminal_size(stream.fileno()).columns or 80) - 1
-        _write(stream, f"\r{text[:room].ljust(min(written, room))}")
-        written = len(text)
-
-    try:
-        yield _every(pace, lambda: draw(pace.bar()), _SECONDS)
-    finally:
-        if written:
-            # Ctrl-C leaves ^C behind the text.
-            written += 2
-            draw("")
-            _write(stream, "\r")
-
-
-@contextmanager
-def _in_notebook(pace: _Pace, shell: Any) -> Generator[ShowProgress]:
-    """Replace one output, so that a saved notebook has the last state alone."""
-    transient, is_update = {"display_id": uuid4().hex}, False
-
-    def draw() -> None:
-        nonlocal is_update
-        shell.display_pub.publish(
-            {"text/plain": pace.bar()}, transient=transient, update=is_update
-        )
-        is_update = True
-
-    try:
-        yield _every(pace, draw, _SECONDS)
-    finally:
-        if is_update:
-            draw()
-
-
-@contextmanager
-def _in_log(pace: _Pace, stream: TextIO, seconds: float) -> Generator[ShowProgress]:
-    """Write a line each time that *seconds* have passed, and one at the end."""
-    written = ""
-
-    def write() -> None:
-        nonlocal written
-        written = pace.text()
-        _write(stream, f"sitestats: {written}\n")
-
-    try:
-        yield _every(pace, write, seconds, due=seconds)
-    finally:
-        if written and written != pace.text():
-            write()
-
-
-def _every(
-    pace: _Pace, draw: Callable[[], None], seconds: float, due: float = 0.0
-) -> ShowProgress:
-    """Draw where *seconds* have passed since the last time."""
-
-    def show(done: int, total: int | None) -> None:
-        nonlocal due
-        pace.count(done, total)
-        if pace.seconds >= due:
-            due = pace.seconds + seconds
-            draw()
-
-    return show
-
-
-def _write(stream: TextIO, text: str) -> None:
+def _write(text: str) -> None:
     # A call does not fail because nobody reads its progress.
     with suppress(OSError, ValueError):
-        stream.write(text)
-        stream.flush()
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -16,6 +16,7 @@ _LONGEST_FILE: Final = 65_536
 """The most bytes of a key's file: a longer one might be a device without an end."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A name of RFC 9110, section 5.1."""
+_HEADER_VALUE: Final = r"[!-~]([ -~\t]*[!-~])?|"
 _OWN: Final = re.compile(
     "api-key|user-id|host|accept|accept-encoding|connection|content-.*|expect"
     "|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|range"
@@ -127,27 +128,21 @@ def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
         ConfigurationError: *given* is no mapping of texts, or names a header that is
             the client's own.
     """
-    if not isinstance(given, Mapping):
-        if given is None:
-            return ()
-        kind = type(given).__name__
-        raise ConfigurationError(
-            f"headers is a mapping such as {{'X-Team': 'web'}}; got {kind}"
-        )
-    headers = cast("Mapping[str, Secret]", given)
-    for name, value in cast("Mapping[object, object]", given).items():
-        if not isinstance(name, str) or not _HEADER.fullmatch(name):
+    if not isinstance(given, Mapping | None):
+        raise ConfigurationError("headers is a mapping such as {'X-Team': 'web'}")
+    headers = cast("Mapping[str, Secret]", given or {})
+    for name, value in headers.items():
+        if not isinstance(cast("Any", name), str) or not _HEADER.fullmatch(name):
             raise ConfigurationError(f"headers: {name!r} is not a name of a header")
         if _OWN.fullmatch(name.lower()):
             raise ConfigurationError(
-                f"headers: {name} can't be replaced: the client sets it by itself, or "
-                "by an argument"
+                f"headers: {name} can't be replaced: the client sets it, or an argument"
             )
-        if not isinstance(value, Secret) or not value.fits(r"[!-~]([ -~\t]*[!-~])?|"):
+        wrapped = cast("Any", value)
+        if not isinstance(wrapped, Secret) or not value.fits(_HEADER_VALUE):
             raise ConfigurationError(
-                f"headers: the value of {name} is not usable: it is a text of "
-                "printable ASCII characters, without a space at either end (it is not "
-                "shown here)"
+                f"headers: the value of {name} is not printable ASCII text without a "
+                "space at either end (it is not shown here)"
             )
     if len({name.lower() for name in headers}) < len(headers):
         raise ConfigurationError("headers: a name is given twice")

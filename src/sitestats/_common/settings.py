@@ -6,7 +6,7 @@ import os
 import random
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 import attrs
 
@@ -18,7 +18,7 @@ from .wire import Credentials
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from .keyvalue import KeyValueStore
 
@@ -52,56 +52,50 @@ NotGiven: TypeAlias = Literal[_NotGiven.NOT_GIVEN]
 # --- checks -----------------------------------------------------------------------
 
 
-def check_seconds(name: str, value: object) -> float:
+def _refusal(name: str, wanted: str, value: object) -> ConfigurationError:
+    # A text may be a key, in the wrong place.
+    given = repr(value) if _is_number(value) else f"a {type(value).__name__}"
+    return ConfigurationError(f"{name} is {wanted}; got {given}")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_seconds(name: str, value: object, *, or_none: bool = False) -> float:
     """*value* as a finite number of seconds above 0, or a ConfigurationError."""
-    if _is_number(value) and 0 < value < float("inf"):  # type: ignore[operator]  # as above
-        return float(value)  # type: ignore[arg-type]  # as above
-    raise ConfigurationError(
-        f"{name} is a number of seconds above 0; got {_kind(value)} (there is always a "
-        "limit: give a large number instead)"
-    )
+    if _is_number(value) and 0 <= value < float("inf") and (value or or_none):
+        return float(value)
+    wanted = "a number of seconds above 0, since there is always a limit"
+    raise _refusal(name, "a number of seconds" if or_none else wanted, value)
 
 
 def positive_count(name: str, value: object, least: int = 1) -> int:
     """*value* as a whole number from *least* on, or a ConfigurationError."""
-    if isinstance(value, int) and _is_number(value) and value >= least:
+    if isinstance(value, int) and value is not True and value >= least:
         return value
-    raise ConfigurationError(
-        f"{name} is a whole number, {least} or more; got {_kind(value)}"
-    )
+    raise _refusal(name, f"a whole number, {least} or more", value)
 
 
-def _kind(value: object) -> str:
-    # A text may be a key, in the wrong place.
-    return (
-        repr(value) if _is_number(value) else f"a value of type {type(value).__name__}"
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    check_seconds(attribute.name, value)
-
-
-def _count(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    positive_count(attribute.name, value)
-
-
-def _flag(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def _check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ConfigurationError(
-            f"{attribute.name} is True or False; got {_kind(value)}"
-        )
+        raise _refusal(name, "True or False", value)
 
 
-def _not_negative(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if attribute.name == "retries":
-        positive_count("retries", value, least=0)
-    elif not _is_number(value) or value != 0:
-        check_seconds(attribute.name, value)
+def _check_proxy(name: str, value: object) -> None:
+    if not isinstance(value, str | None):
+        raise _refusal(name, "an address such as 'http://…' or None", value)
+
+
+def _by(
+    check: Callable[..., object], **options: Any
+) -> Callable[[object, attrs.Attribute[Any], object], None]:
+    """A validator of attrs that checks a value by its name."""
+
+    def validate(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        check(attribute.name, value, **options)
+
+    return validate
 
 
 def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
@@ -115,21 +109,14 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
         return cast("bool | ssl.SSLContext", given)
     if isinstance(given, (str, os.PathLike)) and (path := str(cast("Any", given))):
         return path
-    raise ConfigurationError(
-        "verify is True, False, the path of a file or a folder of certificates, or an "
-        f"ssl.SSLContext; got {_kind(cast('Any', given))}"
-    )
-
-
-def _checked_proxy(given: object) -> str | None:
-    if given is None or isinstance(given, str):
-        return given
-    raise ConfigurationError(
-        f"proxy is an address such as 'http://…' or None; got {type(given).__name__}"
-    )
+    wanted = "True, False, the path of certificates, or an ssl.SSLContext"
+    raise _refusal("verify", wanted, cast("Any", given))
 
 
 # --- settings ---------------------------------------------------------------------
+
+
+_PAUSE: Final = _by(check_seconds, or_none=True)
 
 
 @attrs.frozen
@@ -145,9 +132,9 @@ class RetryPolicy:
         RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
     """
 
-    retries: int = attrs.field(default=2, validator=_not_negative)
-    wait_initial: float = attrs.field(default=0.5, validator=_not_negative)
-    wait_max: float = attrs.field(default=8.0, validator=_not_negative)
+    retries: int = attrs.field(default=2, validator=_by(positive_count, least=0))
+    wait_initial: float = attrs.field(default=0.5, validator=_PAUSE)
+    wait_max: float = attrs.field(default=8.0, validator=_PAUSE)
 
     def longest_wait(self, retry: int) -> float:
         """The most seconds to wait before the *retry*-th retry, from 1."""
@@ -177,13 +164,15 @@ class Settings:
     variable, a profile's setting, or an argument by its name."""
     withheld: tuple[str, ...] = ()
     """The variables of the environment whose credentials are for another address."""
-    timeout: float = attrs.field(default=30.0, validator=_seconds)
-    total_timeout: float = attrs.field(default=120.0, validator=_seconds)
+    timeout: float = attrs.field(default=30.0, validator=_by(check_seconds))
+    total_timeout: float = attrs.field(default=120.0, validator=_by(check_seconds))
     retry: RetryPolicy = attrs.field(factory=RetryPolicy, converter=as_policy)
-    max_connections: int = attrs.field(default=50, validator=_count)
-    read_only: bool = attrs.field(default=False, validator=_flag)
+    max_connections: int = attrs.field(default=50, validator=_by(positive_count))
+    read_only: bool = attrs.field(default=False, validator=_by(_check_flag))
     # A proxy's address may hold a password.
-    proxy: str | None = attrs.field(default=None, converter=_checked_proxy, repr=False)
+    proxy: str | None = attrs.field(
+        default=None, validator=_by(_check_proxy), repr=False
+    )
     verify: bool | str | ssl.SSLContext = attrs.field(
         default=True, converter=checked_verify
     )
@@ -210,7 +199,7 @@ def resolve(
     base_url: object,
     api_key: object,
     user_id: object,
-    proxy: object,
+    proxy: Any,
     headers: object,
     **options: Any,
 ) -> Settings:
@@ -219,8 +208,14 @@ def resolve(
     A credential from the environment goes only to a base address from the environment.
     """
     extra = checked_headers(headers)
-    base, sources = _base_of(base_url)
     of_environment = os.environ.get(BASE_URL_VARIABLE)
+    source = BASE_URL_VARIABLE if base_url is NOT_GIVEN else "base_url"
+    if base_url is NOT_GIVEN and not of_environment:
+        raise ConfigurationError(
+            f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
+        )
+    base = _parsed(of_environment if base_url is NOT_GIVEN else base_url, source)
+    sources = {"base_url": source, "proxy": "proxy"}
     trusted = of_environment and base == _parsed(of_environment, BASE_URL_VARIABLE)
     withheld = list[str]()
     for name, given in (("api_key", api_key), ("user_id", user_id)):
@@ -231,7 +226,6 @@ def resolve(
         if secret is not None:
             source = getattr(secret, "source", "") or name
             options[name], sources[name] = checked_secret(secret, source), source
-    sources["proxy"] = "proxy"
     if proxy is NOT_GIVEN:
         proxy = proxy_from_environment(base)
         sources["proxy"] = f"{base.scheme.upper()}_PROXY or ALL_PROXY"
@@ -247,17 +241,6 @@ def resolve(
         user_agent=agents[0].reveal() if agents else None,
         **options,
     )
-
-
-def _base_of(given: object) -> tuple[BaseAddress, dict[str, str]]:
-    source = "base_url"
-    if given is NOT_GIVEN:
-        given, source = os.environ.get(BASE_URL_VARIABLE), BASE_URL_VARIABLE
-        if not given:
-            raise ConfigurationError(
-                f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
-            )
-    return _parsed(given, source), {"base_url": source}
 
 
 def _parsed(text: object, source: str) -> BaseAddress:

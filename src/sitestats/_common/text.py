@@ -121,21 +121,20 @@ def as_cell_text(text: str) -> str:
     return _FORMULA.sub(r"\1'", text)
 
 
-def csv_line(values: Iterable[object], delimiter: str = ",") -> str:
+def csv_line(values: Iterable[object]) -> str:
     """A line of CSV: None is an empty cell, and a flag is ``true`` or ``false``.
 
     >>> print(csv_line(["a b", " c", True, None, "d;e"]), end="")
     a b," c",true,,"d;e"
     """
-    return delimiter.join(_cell(value, delimiter) for value in values) + "\n"
+    return ",".join(map(_cell, values)) + "\n"
 
 
-def _cell(value: object, delimiter: str) -> str:
-    if value is None:
-        return ""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    if isinstance(value, bool):
+        return text.lower()
     # Readers drop blanks around a cell without quotes.
-    is_plain = text == text.strip() and text.isprintable()
-    if is_plain and not {delimiter, ",", ";", '"'} & {*text}:
+    if text == text.strip() and text.isprintable() and not {*',;"'} & {*text}:
         return text
     return '"' + text.replace('"', '""') + '"'
