@@ -252,7 +252,7 @@ WRONG = {
     "[profile.work]": "each profile is a table",
     "profiles = 3": "each profile is a table",
     "[profiles]\nwork = 'a_key_of_mine'": "is not a table",
-    "[profiles.work]\nkey_file = 'x'": "base_url: The base address",
+    "[profiles.work]\nkey_file = 'x'": "has no 'base_url'",
     "[profiles.work": "is not valid TOML in",
     "[profiles.work]\nbase_url = 3": "base_url has to be text in quotes",
     "[profiles.work]\nbase_url = 'work.example'": "base address",

@@ -128,8 +128,10 @@ def _checked(name: str, table: Any, path: Path) -> Profile:
         if not isinstance(value, _SETTINGS[setting]) or value == "":
             kind = "true or false" if setting == "read_only" else "text in quotes"
             raise ConfigurationError(f"{where}.{setting} has to be {kind}")
+    if "base_url" not in given:
+        raise ConfigurationError(f"{where} has no 'base_url'")
     try:
-        BaseAddress.parse(given.get("base_url"))
+        BaseAddress.parse(given["base_url"])
     except ValueError as error:
         raise ConfigurationError(f"{where}.base_url: {error}") from None
     user, file = given.get("user_id"), given.get("key_file")
