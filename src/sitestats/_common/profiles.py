@@ -121,7 +121,8 @@ def _checked(name: str, table: Any, path: Path) -> Profile:
         if setting not in _SETTINGS:
             raise ConfigurationError(
                 f"{where}: {shown(setting)} is not a setting of a profile"
-                f"{did_you_mean(setting, _SETTINGS)}; use {', '.join(_SETTINGS)}. A "
+                f"{did_you_mean(setting, _SETTINGS)}; use "
+                f"{', '.join(map(repr, _SETTINGS))}. A "
                 "key is in a file of its own, which 'key_file' names"
             )
         # Without the value, which may be a key in a wrong place.
