@@ -92,7 +92,7 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
     def __enter__(self) -> Self:
         self._schedule.begin()
         self._stop = Stop()
-        self._stopped_runner = self._runner.stopped_by(self._stop)
+        self._stopped = self._runner.stopped_by(self._stop)
         self._iterator = iter(self._queries)
         self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
         return self
@@ -142,7 +142,7 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
 
     def _work(self, job: Job) -> None:
         try:
-            self._results.put(self._stopped_runner.run(self._flow(job)))
+            self._results.put(self._stopped.run(self._flow(job)))
         except StoppedError:
             pass
         except BaseException as error:  # noqa: BLE001 - raised again by __next__
