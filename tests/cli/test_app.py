@@ -24,6 +24,9 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from commands import Run
 
+CLICK = tuple(int(part) for part in version("click").split(".")[:2])
+SUGGESTED = pytest.mark.skipif(CLICK < (8, 4), reason="click suggests no command yet")
+
 
 def commands(group: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
     """The words of each command."""
@@ -84,7 +87,9 @@ def check_command(words: list[str]) -> None:
 @pytest.mark.parametrize("path", [(), ("websites",)])
 def test_a_group_alone_shows_its_help(run: Run, path: tuple[str, ...]) -> None:
     """A command without arguments prints its help."""
-    assert run(*path).err == run(*path, "--help").out
+    done = run(*path)
+    # Below 8.2, click has it on standard output.
+    assert done.err + done.out == run(*path, "--help").out
 
 
 def test_the_version_is_the_package_s(run: Run) -> None:
@@ -199,9 +204,9 @@ def test_an_interruption_is_one_line(
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        (["statz"], "Did you mean 'stats'?"),
-        (["websites", "pla"], "Did you mean 'plan'?"),
-        (["stats", "a.example", "--feild", "x"], "'--field'"),
+        pytest.param(["statz"], "Did you mean 'stats'?", marks=SUGGESTED),
+        pytest.param(["websites", "pla"], "Did you mean 'plan'?", marks=SUGGESTED),
+        (["stats", "a.example", "--feild", "x"], "--field"),
         (["stats", "a.example", "--json"], "no option --json: use --format json."),
         (["websites", "list", "--csv"], "use --format csv."),
     ],
