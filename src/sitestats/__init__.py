@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ._common.problems import Problem
     from ._common.profiles import profile_names
     from ._common.settings import RetryPolicy
+    from ._protocol.check_setup import SetupReport, SetupRow
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
     from ._results.entries import Entries, EventCount, ListEntry, PageEntry
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
         Outcomes,
         Succeeded,
     )
-    from ._results.setup_report import SetupReport, SetupRow
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
@@ -134,6 +134,7 @@ _NAMES: Final = {
     "_common.problems": ("Problem",),
     "_common.profiles": ("profile_names",),
     "_common.settings": ("RetryPolicy",),
+    "_protocol.check_setup": ("SetupReport", "SetupRow"),
     "_query.builder": ("StatsQuery",),
     "_query.rules": ("Filters", "Interval"),
     "_results.entries": ("Entries", "EventCount", "ListEntry", "PageEntry"),
@@ -145,7 +146,6 @@ _NAMES: Final = {
         "Outcomes",
         "Succeeded",
     ),
-    "_results.setup_report": ("SetupReport", "SetupRow"),
     "_results.stats": ("Stats",),
     "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),
     "_store.sqlite": ("Store", "StoreStats"),

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
+    from sitestats._protocol.check_setup import SetupReport
     from sitestats._query.builder import Against
     from sitestats._results.comparison import Comparison, Comparisons
-    from sitestats._results.setup_report import SetupReport
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender

@@ -137,8 +137,7 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
         """
         with nullcontext() if self._schedule.is_begun else self:
             self._schedule.begin_to_collect()
-            has_store = self._runner.settings.store is not None
-            return Outcomes(self, self._collect_others, has_store=has_store)
+            return Outcomes(self, self._collect_others)
 
     def _work(self, job: Job) -> None:
         try:
@@ -238,8 +237,7 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
         async with nullcontext() if self._schedule.is_begun else self:
             self._schedule.begin_to_collect()
             outcomes = [outcome async for outcome in self]
-            has_store = self._runner.settings.store is not None
-            return AsyncOutcomes(outcomes, self._collect_others, has_store=has_store)
+            return AsyncOutcomes(outcomes, self._collect_others)
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):

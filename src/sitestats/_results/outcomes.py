@@ -287,10 +287,7 @@ class CollectedOutcomes(
         self,
         outcomes: Iterable[OutcomeOf[FieldsT_contra]],
         collect: Collect | None = None,
-        *,
-        has_store: bool = False,
     ) -> None:
-        self._has_store = has_store
         self._items = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
         self._collect = collect
 
@@ -298,15 +295,6 @@ class CollectedOutcomes(
     def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:
         """The outcomes with statistics, in the order of the queries."""
         return tuple(one for one in self._items if isinstance(one, Succeeded))
-
-    @property
-    def never_stored(self) -> tuple[Succeeded[FieldsT_contra], ...]:
-        """The outcomes that the client's store never holds, since words name their
-        days: a word means other days tomorrow. ``.pinned()`` makes dates of them. None
-        are where the client has no store.
-        """
-        relative = (one for one in self.succeeded if requested(one.query).is_relative)
-        return tuple(relative) if self._has_store else ()
 
     @property
     def failed(self) -> tuple[Failed, ...]:
@@ -411,7 +399,7 @@ class CollectedOutcomes(
         return [one.query for one in self]
 
     def _part(self, part: slice) -> Self:
-        return type(self)(self._items[part], self._collect, has_store=self._has_store)
+        return type(self)(self._items[part], self._collect)
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
         # Without the client, which may hold a credential.
@@ -430,9 +418,7 @@ class CollectedOutcomes(
         """These outcomes with those *retried* in place of the failed ones."""
         indices = [failed.index for failed in self.failed]
         newer = [attrs.evolve(one, index=indices[one.index]) for one in retried]
-        return type(self)(
-            [*self.succeeded, *newer], self._collect, has_store=self._has_store
-        )
+        return type(self)([*self.succeeded, *newer], self._collect)
 
 
 class Outcomes(CollectedOutcomes[FieldsT_contra]):

@@ -11,9 +11,13 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Never,
     NoReturn,
-    TypeGuard,
+    Self,
+    TypeVar,
     Unpack,
+    cast,
+    overload,
 )
 
 import attrs
@@ -60,10 +64,36 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .sample_body import StatsValues
 
+NameT = TypeVar("NameT", bound=str)
+ValueT_co = TypeVar("ValueT_co", covariant=True)
+
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
 )
 """What responses were seen to hold; everything else is in ``Stats.extra``."""
+
+
+class _Field(Generic[NameT, ValueT_co]):
+    """An attribute of ``Stats`` that has to be requested, and its type."""
+
+    _name: str
+
+    def __set__(self, stats: object, value: Never) -> None:
+        """Nothing is set: results are frozen. Tools take it for a property."""
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, stats: None, owner: type, /) -> Self: ...
+
+    @overload
+    def __get__(self, stats: Stats[NameT], owner: type, /) -> ValueT_co: ...
+
+    def __get__(self, stats: Stats[NameT] | None, owner: type, /) -> Self | ValueT_co:
+        if stats is None:
+            return self
+        return cast("ValueT_co", stats._value(self._name))  # noqa: SLF001 - of this module
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
@@ -217,97 +247,41 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         return Headers(self._headers)
 
-    @property
-    def pageviews(self: Stats[Literal["pageviews"]]) -> int:
-        """Page views in the period (section 2.3)."""
-        value: int = self._value("pageviews")
-        return value
-
-    @property
-    def visitors(self: Stats[Literal["visitors"]]) -> int:
-        """Visitors in the period, which are unique page views (section 2.3)."""
-        value: int = self._value("visitors")
-        return value
-
-    @property
-    def histogram(self: Stats[Literal["histogram"]]) -> Entries[HistogramEntry]:
-        """Page views and visitors by day, or by the query's interval, in
-        ascending order (section 2.3). No limit shortens it.
-        """
-        value: Entries[HistogramEntry] = self._value("histogram")
-        return value
-
-    @property
-    def pages(self: Stats[Literal["pages"]]) -> Entries[PageEntry]:
-        """The most visited pages (section 2.3)."""
-        value: Entries[PageEntry] = self._value("pages")
-        return value
-
-    @property
-    def countries(self: Stats[Literal["countries"]]) -> Entries[ListEntry]:
-        """Codes of the visitors' countries (section 2.3)."""
-        return self._list("countries")
-
-    @property
-    def referrers(self: Stats[Literal["referrers"]]) -> Entries[ListEntry]:
-        """Where visitors came from, normalised by the service (section 2.3)."""
-        return self._list("referrers")
-
-    @property
-    def utm_sources(self: Stats[Literal["utm_sources"]]) -> Entries[ListEntry]:
-        """Values of ``utm_source`` (section 2.3)."""
-        return self._list("utm_sources")
-
-    @property
-    def utm_mediums(self: Stats[Literal["utm_mediums"]]) -> Entries[ListEntry]:
-        """Values of ``utm_medium`` (section 2.3)."""
-        return self._list("utm_mediums")
-
-    @property
-    def utm_campaigns(self: Stats[Literal["utm_campaigns"]]) -> Entries[ListEntry]:
-        """Values of ``utm_campaign`` (section 2.3)."""
-        return self._list("utm_campaigns")
-
-    @property
-    def utm_contents(self: Stats[Literal["utm_contents"]]) -> Entries[ListEntry]:
-        """Values of ``utm_content`` (section 2.3)."""
-        return self._list("utm_contents")
-
-    @property
-    def utm_terms(self: Stats[Literal["utm_terms"]]) -> Entries[ListEntry]:
-        """Values of ``utm_term`` (section 2.3)."""
-        return self._list("utm_terms")
-
-    @property
-    def browser_names(self: Stats[Literal["browser_names"]]) -> Entries[ListEntry]:
-        """The visitors' browsers (section 2.3)."""
-        return self._list("browser_names")
-
-    @property
-    def os_names(self: Stats[Literal["os_names"]]) -> Entries[ListEntry]:
-        """The visitors' operating systems (section 2.3)."""
-        return self._list("os_names")
-
-    @property
-    def device_types(self: Stats[Literal["device_types"]]) -> Entries[ListEntry]:
-        """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
-        are documented, and others are returned as they come (section 2.3).
-        """
-        return self._list("device_types")
-
-    @property
-    def seconds_on_page(self: Stats[Literal["seconds_on_page"]]) -> float | None:
-        """Median seconds on a page (section 2.3, rule 1); None when there were
-        too few visits.
-        """
-        value: float | None = self._value("seconds_on_page")
-        return value
-
-    @property
-    def events(self) -> Entries[EventCount]:
-        """How often each event happened (section 2.3)."""
-        value: Entries[EventCount] = self._value("events")
-        return value
+    pageviews = _Field[Literal["pageviews"], int]()
+    """Page views in the period (section 2.3)."""
+    visitors = _Field[Literal["visitors"], int]()
+    """Visitors in the period, which are unique page views (section 2.3)."""
+    histogram = _Field[Literal["histogram"], Entries[HistogramEntry]]()
+    """Page views and visitors by day, or by the query's interval, in ascending order
+    (section 2.3). No limit shortens it."""
+    pages = _Field[Literal["pages"], Entries[PageEntry]]()
+    """The most visited pages (section 2.3)."""
+    countries = _Field[Literal["countries"], Entries[ListEntry]]()
+    """Codes of the visitors' countries (section 2.3)."""
+    referrers = _Field[Literal["referrers"], Entries[ListEntry]]()
+    """Where visitors came from, normalised by the service (section 2.3)."""
+    utm_sources = _Field[Literal["utm_sources"], Entries[ListEntry]]()
+    """Values of ``utm_source`` (section 2.3)."""
+    utm_mediums = _Field[Literal["utm_mediums"], Entries[ListEntry]]()
+    """Values of ``utm_medium`` (section 2.3)."""
+    utm_campaigns = _Field[Literal["utm_campaigns"], Entries[ListEntry]]()
+    """Values of ``utm_campaign`` (section 2.3)."""
+    utm_contents = _Field[Literal["utm_contents"], Entries[ListEntry]]()
+    """Values of ``utm_content`` (section 2.3)."""
+    utm_terms = _Field[Literal["utm_terms"], Entries[ListEntry]]()
+    """Values of ``utm_term`` (section 2.3)."""
+    browser_names = _Field[Literal["browser_names"], Entries[ListEntry]]()
+    """The visitors' browsers (section 2.3)."""
+    os_names = _Field[Literal["os_names"], Entries[ListEntry]]()
+    """The visitors' operating systems (section 2.3)."""
+    device_types = _Field[Literal["device_types"], Entries[ListEntry]]()
+    """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv`` are
+    documented, and others are returned as they come (section 2.3)."""
+    seconds_on_page = _Field[Literal["seconds_on_page"], float | None]()
+    """Median seconds on a page (section 2.3, rule 1); None when there were too few
+    visits."""
+    events = _Field[Any, Entries[EventCount]]()
+    """How often each event happened (section 2.3)."""
 
     @property
     def requested(self) -> tuple[str, ...]:
@@ -348,20 +322,13 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         about itself, its first and its last day, and what was requested.
         ``truncated`` names the lists that were cut by the limit.
         """
-        moments = {"start": self.start, "end": self.end}
-        values: dict[str, JsonValue] = {
-            name: getattr(self, name) for name in ENVELOPE if name not in moments
+        names = (*ENVELOPE, "first_day", "last_day", "partial")
+        values: dict[str, JsonValue] = {n: for_json(getattr(self, n)) for n in names}
+        values["truncated"] = [name for name, one in self._entries() if one.truncated]
+        lists: dict[str, JsonValue] = {
+            name: [*one.to_dicts()] for name, one in self._entries()
         }
-        for name, moment in moments.items():
-            values[name] = None if moment is None else moment.isoformat()
-        values["first_day"] = for_json(self.first_day)
-        values["last_day"] = for_json(self.last_day)
-        lists = {n: v for n, v in self._values.items() if _are_entries(v)}
-        values["partial"] = self.partial
-        values["truncated"] = [name for name in lists if lists[name].truncated]
-        for name, value in self._values.items():
-            values[name] = [*lists[name].to_dicts()] if name in lists else value
-        return values
+        return {**values, **self._values, **lists}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -406,7 +373,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         name: str | None = field
         if name is None:
-            lists = [n for n, value in self._values.items() if _are_entries(value)]
+            lists = [name for name, _ in self._entries()]
             name = "histogram" if "histogram" in lists or not lists else lists[0]
         check_list(name, TABLES)
         self._value(name)
@@ -422,7 +389,12 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         return columns_of_entries(self._value(field))
 
     def _lists(self) -> Iterator[tuple[str, Stats]]:
-        return ((name, self) for name, one in self._values.items() if _are_entries(one))
+        return ((name, self) for name, _ in self._entries())
+
+    def _entries(self) -> Iterator[tuple[str, Entries[Any]]]:
+        for name, value in self._values.items():
+            if isinstance(value, Entries):
+                yield name, value
 
     def _queries(self) -> Sequence[StatsQuery]:
         return [self.query]
@@ -447,27 +419,15 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         return hash(self.query)
 
     def __repr__(self) -> str:
+        names = ("first_day", "last_day", "partial")
+        about = {name: getattr(self, name) for name in names if getattr(self, name)}
+        values = {**about, **self._values}
+        for name, one in self._entries():
+            what = "entry" if len(one) == 1 else "entries"
+            values[name] = f"<{len(one)} {what}{', truncated' * one.truncated}>"
         shown = [repr(bounded(self.hostname or self._requested.hostname))]
-        shown += [f"{name}={value}" for name, value in self._shortly()]
+        shown += [f"{name}={value}" for name, value in values.items()]
         return f"Stats({', '.join(shown)})"
-
-    def _shortly(self) -> Iterator[tuple[str, str]]:
-        for name in ("first_day", "last_day"):
-            if (day := getattr(self, name)) is not None:
-                yield name, str(day)
-        if self.partial:
-            yield "partial", "True"
-        for name, value in self._values.items():
-            if _are_entries(value):
-                what = "entry" if len(value) == 1 else "entries"
-                more = ", truncated" if value.truncated else ""
-                yield name, f"<{len(value)} {what}{more}>"
-            else:
-                yield name, repr(value)
-
-    def _list(self, name: str) -> Entries[ListEntry]:
-        value: Entries[ListEntry] = self._value(name)
-        return value
 
     def _value(self, name: str) -> Any:
         if name in self._values:
@@ -490,7 +450,3 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             )
         names = ", ".join(map(repr, (*self._requested.fields, name)))
         return f"{name!r} was not requested: add it to the query by .fields({names})"
-
-
-def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
-    return isinstance(value, Entries)

@@ -109,7 +109,7 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
 
 @describe.register
 def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
-    relative, failed = len(outcomes.never_stored), len(outcomes.failed)
+    failed = len(outcomes.failed)
     stored = sum(one.stats.from_store for one in outcomes.succeeded)
     found = {column.name: column for column in outcomes._table()}  # noqa: SLF001
     names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
@@ -120,9 +120,6 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
     note = joined(
         f"{failed:,} failed" if failed else "",
         f"{stored:,} from the store" if stored else "",
-        f"{relative:,} never stored, since words name their days: use .pinned()"
-        if relative
-        else "",
     )
     count = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
     yield Table(count, columns, note).head(top)
