@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, Final
 
+import httpx
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,85 +21,149 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from connection_faults import (
-    FAULTS,
-    KILLS,
-    VARIANTS,
-    EnsureRunner,
-    Fault,
-    Killed,
-    Variant,
-    let_time_pass,
-)
-from sitestats import ServerError, WebsiteSpec
+from both_clients import VARIANTS, opened
+from journals import Killed, hostname_of, let_time_pass, sent
+from sitestats import RetryPolicy, ServerError, WebsiteSpec
+from sitestats.emulator import Emulator, RecordedRequest
+from sitestats.provisioning import ProvisioningReport
 
 pytestmark = pytest.mark.slow
 
 SPECS = [WebsiteSpec(f"{letter}.example") for letter in "abc"]
+ONE_RETRY = RetryPolicy(retries=1, wait_initial=0.0)
+NO: Final = {"ok": False, "success": False, "error": "No"}
+
+FAULTS: Final[dict[str, dict[str, Any]]] = {
+    # Before anything is sent: retried, until the retries are used up.
+    "not connected": {"before": httpx.ConnectError, "is_certain": True},
+    "connected too late": {"before": httpx.ConnectTimeout, "is_certain": True},
+    # While the request is sent.
+    "broken while sending": {"before": httpx.WriteError},
+    "too slow to send": {"before": httpx.WriteTimeout},
+    # After it was sent, before or after the website was added.
+    "reset before it was added": {"reset": True},
+    "reset after it was added": {"reset": True, "processed": True},
+    "response too late": {"after": httpx.ReadTimeout},
+    "closed instead of a response": {"after": httpx.RemoteProtocolError},
+    "cut off before the body": {"cut_off": 0},
+    "cut off within the body": {"cut_off": 20},
+    # A complete response without an outcome.
+    "failed": {"status": 500},
+    "failed after it was added": {"status": 503, "processed": True},
+    "gateway gave up": {"status": 504, "processed": True, "body": "<html>Late"},
+    "garbage": {"garbage": True, "processed": True},
+    "a page of HTML": {"body": "<html></html>", "processed": True},
+    "an empty object": {"body": {}, "processed": True},
+    # A complete error response.
+    "refused": {"status": 400, "body": NO, "is_certain": True},
+    "refused with 200": {"status": 200, "body": NO, "is_certain": True},
+    "forbidden": {"status": 403, "body": NO, "is_certain": True},
+    "too many": {"status": 429, "body": NO, "retry_after": 0, "is_certain": True},
+    "redirected": {"redirect": "https://other.example/", "is_certain": True},
+    "killed before it was sent": {"before": Killed},
+    "killed before the response": {"after": Killed},
+}
+"""What is raised before or after the service gets an add, or an argument of the
+emulator's ``fail_next``; certain is what the client knows without the list."""
 
 
-@pytest.fixture(scope="module")
-def runner_of_module() -> EnsureRunner:
-    """One emulator for all tests of this file."""
-    return EnsureRunner()
+class Runner:
+    """Runs ``ensure`` against one emulator: a new one for each run takes long."""
 
+    def __init__(self) -> None:
+        self.emulator = Emulator()
+        self.runs = 0
 
-@pytest.fixture
-def runner(runner_of_module: EnsureRunner) -> EnsureRunner:
-    """The emulator without websites."""
-    runner_of_module.reset()
-    return runner_of_module
+    def reset(self) -> None:
+        """Remove every website."""
+        self.emulator._core.service.websites = {}
+
+    def ensure(
+        self,
+        specs: list[WebsiteSpec],
+        faults: Mapping[str, str] | None = None,
+        *,
+        variant: str = "blocking",
+        journal: Path | None = None,
+        failing_lists: range = range(0),
+    ) -> ProvisioningReport:
+        """Run ``ensure`` once, with these *faults* of adds; check what always holds."""
+        self.runs += 1
+        emulator, named = self.emulator, faults or {}
+        emulator.clear_faults()
+        emulator.forget_requests()
+        raised: dict[str, dict[str, Any]] = {}
+        for hostname, name in named.items():
+            fault = {**FAULTS[name]}
+            raised[hostname] = {
+                key: fault.pop(key, None) for key in ("before", "after")
+            }
+            fault.pop("is_certain", None)
+            if fault:
+                about = f'"{hostname}"'.encode()
+                emulator.fail_next(**fault, when=lambda r, about=about: about in r.body)
+        there: list[str] = []
+        lists = 0
+
+        def watch(request: RecordedRequest) -> bool:
+            nonlocal lists
+            if request.method == "GET":
+                lists += 1
+                return lists in failing_lists
+            if (hostname := hostname_of(request.body)) in emulator.websites:
+                there.append(hostname)
+            return False
+
+        def respond(request: httpx.Request) -> httpx.Response:
+            name = hostname_of(request.content) if request.method == "POST" else ""
+            if error := raised.get(name, {}).get("before"):
+                raise error("the connection broke")
+            response = inner.handle_request(request)
+            content = response.read()
+            if error := raised.get(name, {}).get("after"):
+                raise error("the connection broke")
+            headers = {**response.headers, "content-length": str(len(content))}
+            return httpx.Response(
+                response.status_code, headers=headers, content=content
+            )
+
+        inner = emulator.transport()
+        emulator.fail_next(None, status=500, when=watch)
+        account = {"api_key": emulator.api_key, "user_id": emulator.user_id}
+        try:
+            with opened(variant, respond, retries=ONE_RETRY, **account) as client:
+                report = client.websites.ensure(specs, journal=journal)
+        finally:
+            assert len(sent(emulator)) == len({*sent(emulator)}), "sent twice in a run"
+            assert there == [], "sent although it existed"
+        assert [item.spec for item in report.items] == specs
+        for item in report.items:
+            exists = item.hostname in emulator.websites
+            assert item.state == "unknown" or exists == (
+                item.state in {"added", "present", "differing"}
+            )
+        return report
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_one_fault_at_every_position(
-    runner: EnsureRunner, fault: Fault, variant: Variant
-) -> None:
+def test_one_fault(variant: str) -> None:
     """After any fault the report is right, and a rerun adds the rest, nothing twice."""
-    for position in range(len(SPECS)):
+    runner = Runner()
+    for name, fault in FAULTS.items():
+        if Killed in fault.values():
+            continue
         runner.reset()
-        report = runner.ensure(
-            SPECS, {SPECS[position].hostname: fault}, variant=variant
-        )
-        item = report.items[position]
-        if fault.is_certain:
-            assert item.state in {"refused", "not_tried"}
+        report = runner.ensure(SPECS, {"b.example": name}, variant=variant)
+        item = report.items[1]
+        if fault.get("is_certain"):
+            assert item.state in {"refused", "not_tried"}, name
         else:
             exists = item.hostname in runner.emulator.websites
-            assert item.state == ("added" if exists else "unknown")
-        if report.stopped is None:
-            assert len(report.added) >= len(SPECS) - 1
+            assert item.state == ("added" if exists else "unknown"), name
+        assert report.stopped or len(report.added) >= len(SPECS) - 1, name
         let_time_pass()
-        assert runner.ensure(SPECS, variant=variant).complete
+        assert runner.ensure(SPECS, variant=variant).complete, name
 
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("fault", KILLS.values(), ids=KILLS)
-def test_a_killed_run_can_be_continued(
-    runner: EnsureRunner, tmp_path: Path, fault: Fault, variant: Variant
-) -> None:
-    """After a kill at any add, a run with the same journal adds the rest once."""
-    for position in range(len(SPECS)):
-        runner.reset()
-        journal = tmp_path / f"{position}"
-        with pytest.raises(Killed):
-            runner.ensure(
-                SPECS,
-                {SPECS[position].hostname: fault},
-                variant=variant,
-                journal=journal,
-            )
-        existing = len(runner.emulator.websites)
-        assert existing == position + (fault.breaks is None)
-        let_time_pass(journal)
-        report = runner.ensure(SPECS, variant=variant, journal=journal)
-        assert [item.state for item in report.items] == ["added"] * 3
-        again = runner.ensure(SPECS, variant=variant, journal=journal)
-        assert [item.state for item in again.items] == ["present"] * 3
-
-
-# --- generated combinations -------------------------------------------------------
 
 LETTERS = "abcdef"
 # Journals are in a file system in memory if there is one: thousands of them would
@@ -105,88 +171,69 @@ LETTERS = "abcdef"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 hostnames = st.sampled_from([f"{letter}.example" for letter in LETTERS])
-any_fault = st.sampled_from([*FAULTS.values(), *KILLS.values()])
 
 
 class Operators(RuleBasedStateMachine):
-    """Several runs over changing lists, with faults, kills and websites of others.
+    """Several runs over changing lists, with faults, kills and websites of others."""
 
-    Each kind of client has an account of its own, and all get the same faults.
-    """
-
-    runners: ClassVar[dict[Variant, EnsureRunner]]
+    runner: Runner
 
     @initialize()
     def start(self) -> None:
         """An account without websites, and no journal."""
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
-        for runner in self.runners.values():
-            runner.reset()
+        self.journal = self.folder / "journal"
+        self.runner.reset()
 
     @rule(hostname=hostnames)
     def somebody_adds_a_website(self, hostname: str) -> None:
         """Others add websites to the same account, in the dashboard."""
-        for runner in self.runners.values():
-            if hostname not in runner.emulator.websites:
-                runner.emulator.add_website(hostname)
+        if hostname not in self.runner.emulator.websites:
+            self.runner.emulator.add_website(hostname)
 
     @rule(
         names=st.lists(hostnames, min_size=1, max_size=5, unique=True),
-        faults=st.dictionaries(hostnames, any_fault, max_size=3),
-        lists_that_fail=st.tuples(st.integers(1, 4), st.integers(0, 3)),
+        faults=st.dictionaries(hostnames, st.sampled_from([*FAULTS]), max_size=3),
+        failing_lists=st.builds(range, st.integers(1, 5), st.integers(1, 7)),
         with_journal=st.booleans(),
     )
     def run(
         self,
         names: list[str],
-        faults: dict[str, Fault],
-        lists_that_fail: tuple[int, int],
+        faults: dict[str, str],
+        failing_lists: range,
         with_journal: bool,  # noqa: FBT001 - Hypothesis gives it by its name
     ) -> None:
-        """Run ``ensure`` with each client, which checks what holds for every run."""
-        specs = [WebsiteSpec(name) for name in names]
-        outcomes: list[object] = []
-        for variant, runner in self.runners.items():
-            journal = self.folder / variant
-            let_time_pass(*[journal] * journal.exists())
-            before = set(runner.emulator.websites)
-            try:
-                report = runner.ensure(
-                    specs,
-                    faults,
-                    variant=variant,
-                    journal=journal if with_journal else None,
-                    lists_that_fail=lists_that_fail,
-                )
-            except (Killed, ServerError) as error:
-                outcomes.append(type(error))
-            else:
-                outcomes.append(report)
-                reported = {item.hostname for item in (*report.added, *report.unknown)}
-                assert set(runner.emulator.websites) - before <= reported
-        assert outcomes == [outcomes[0]] * len(VARIANTS)
+        """Run ``ensure``, which checks what holds for every run."""
+        let_time_pass(*[self.journal] * self.journal.exists())
+        before = {*self.runner.emulator.websites}
+        try:
+            report = self.runner.ensure(
+                [WebsiteSpec(name) for name in names],
+                faults,
+                journal=self.journal if with_journal else None,
+                failing_lists=failing_lists,
+            )
+        except (Killed, ServerError):
+            return
+        reported = {item.hostname for item in (*report.added, *report.unknown)}
+        assert {*self.runner.emulator.websites} - before <= reported
 
     @invariant()
     def only_named_websites_exist(self) -> None:
         """Only websites that a list or a person names are added."""
-        for runner in self.runners.values():
-            names = {f"{letter}.example" for letter in LETTERS}
-            assert set(runner.emulator.websites) <= names
+        names = {f"{letter}.example" for letter in LETTERS}
+        assert {*self.runner.emulator.websites} <= names
 
     def teardown(self) -> None:
         """Whatever happened, one run without faults completes."""
-        if not hasattr(self, "folder"):
-            return
-        specs = [WebsiteSpec(f"{letter}.example") for letter in LETTERS]
-        for variant, runner in self.runners.items():
-            journal = self.folder / variant
-            continued = journal.exists()
-            let_time_pass(*[journal] * continued)
-            report = runner.ensure(
-                specs, variant=variant, journal=journal if continued else None
-            )
-            assert report.complete
-        shutil.rmtree(self.folder)
+        if hasattr(self, "folder"):
+            continued = self.journal.exists()
+            let_time_pass(*[self.journal] * continued)
+            specs = [WebsiteSpec(f"{letter}.example") for letter in LETTERS]
+            journal = self.journal if continued else None
+            assert self.runner.ensure(specs, journal=journal).complete
+            shutil.rmtree(self.folder)
 
 
 @pytest.mark.hypothesis
@@ -196,8 +243,8 @@ def test_generated_combinations() -> None:
     Under ``nox -s properties`` there are some 20,000.
     """
     examples = settings().max_examples * 2 // 5
-    Operators.runners = {variant: EnsureRunner() for variant in VARIANTS}
+    Operators.runner = Runner()
     run_state_machine_as_test(
         Operators, settings=settings(max_examples=examples, stateful_step_count=12)
     )
-    assert sum(runner.runs for runner in Operators.runners.values()) >= 10 * examples
+    assert Operators.runner.runs >= 3 * examples

@@ -1,339 +1,413 @@
-"""The ``ensure`` flow: when it sends, reads the list again, and stops."""
+"""The ``ensure`` flow: when it sends, reads the list again, waits, and stops.
+
+The service and its clock are a few lines here, so that waiting takes no time.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
 import pytest
 
-import fake_service
-from fake_service import (
-    AddHandler,
-    FakeService,
-    Payload,
-    refused,
-    respond,
-    specs,
-    states,
-)
-from sitestats import ServerError, WebsiteSpec
-from sitestats._common.errors import (
+from sitestats import (
     ConfigurationError,
     ConnectionFailedError,
     RateLimitedError,
+    RequestTimeoutError,
+    RetryPolicy,
     ServiceError,
+    SiteStatsError,
+    WebsiteSpec,
 )
-from sitestats._common.wire import HttpResponse
-from sitestats.provisioning import Difference
-from sitestats.provisioning._ensure import Ended, Sending, Settled, Waiting
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.pauses import Pauses
+from sitestats._common.secret import Secret
+from sitestats._common.settings import Settings
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
+from sitestats.provisioning._ensure import (
+    Ended,
+    Sending,
+    Settled,
+    Waiting,
+    ensure_websites,
+)
 
-WANTED = specs("a.example", "b.example", "c.example")
-
-
-def test_missing_websites_are_added_in_order() -> None:
-    """Each missing website is sent once, in order; an existing one is not sent."""
-    service = FakeService("b.example", "z.example")
-    report = service.ensure(WANTED)
-    assert service.posts == ["a.example", "c.example"]
-    assert states(report) == ["added", "present", "added"]
-    assert report.complete
-    assert report.stopped is None
-    assert service.lists == 1
-
-
-def test_a_second_run_sends_nothing() -> None:
-    """When every website exists, only the list is requested."""
-    service = FakeService()
-    assert service.ensure(WANTED).complete
-    again = service.ensure(WANTED)
-    assert states(again) == ["present"] * 3
-    assert len(service.posts) == 3
+SETTINGS = Settings(
+    base=BaseAddress.parse("https://service.example"),
+    api_key=Secret("key"),
+    user_id=Secret("user"),
+    retry=RetryPolicy(retries=2),
+    total_timeout=120.0,
+)
 
 
-def test_no_website_is_a_complete_list() -> None:
-    """Without specifications the report is complete, and nothing is sent."""
-    service = FakeService()
-    report = service.ensure(())
-    assert report.complete
-    assert service.posts == []
+def specs(names: str) -> list[WebsiteSpec]:
+    """Specifications of these names, such as ``"a b"`` for a.example and b.example."""
+    return [WebsiteSpec(f"{name}.example") for name in names.split()]
+
+
+WANTED = specs("a b c")
+
+
+def respond(data: Any, status: int = 200, **headers: str) -> HttpResponse:
+    """A response with *data* as JSON."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return HttpResponse(status, names, json.dumps(data).encode())
+
+
+class Service:
+    """Websites, what becomes of adds, and a clock that only sleeping moves.
+
+    *there* are websites such as ``"a b"``, and *answers* what happens to adds, such as
+    ``"a lost, b 400 No"``: a name of ``ANSWERS``, or a status with a message.
+    """
+
+    def __init__(self, there: str = "", answers: str = "") -> None:
+        self.websites: dict[str, dict[str, Any]] = {}
+        for spec in specs(there):
+            self.process({"hostname": spec.hostname})
+        parts = (part.split(maxsplit=1) for part in answers.split(",") if part)
+        self.answers = {f"{name}.example": answer for name, answer in parts}
+        self.processed = list[str]()
+        self.sent = list[str]()
+        self.lists = 0
+        self.failing_lists = range(0)
+        self.late = list[tuple[int, dict[str, Any]]]()
+        self.time = 1_000.0
+        self.pauses = list[float]()
+        self.notes = list[Any]()
+        self.on_note: Callable[[object], object] = lambda event: None
+
+    def process(self, payload: dict[str, Any], **other: Any) -> HttpResponse:
+        """Add a website, and respond to it."""
+        name = payload["hostname"]
+        public, zone = payload.get("isPublic", False), payload.get("timezone", "UTC")
+        flags = {"is_public": public, "has_ssl": True, "has_script": False}
+        self.websites[name] = {"hostname": name, "timezone": zone, **flags}
+        self.websites[name] |= {"own_hostname": None, "label": payload.get("label", "")}
+        self.websites[name] |= {"pageviews": 0, "events": 0}
+        result = {"hostname": name, "public": public, "timezone": zone}
+        result |= {"ok": True, "success": True, "customDomain": None, "validDNS": True}
+        return respond(result | other)
+
+    def handle(self, request: HttpRequest) -> HttpResponse:
+        """Respond to *request*."""
+        if request.method == "GET":
+            self.lists += 1
+            for payload in [one for when, one in self.late if when == self.lists]:
+                self.process(payload)
+            if self.lists in self.failing_lists:
+                raise ConnectionFailedError("refused", maybe_sent=False)
+            return respond({"success": True, "websites": [*self.websites.values()]})
+        payload = json.loads(request.body)
+        answer = self.answers.get(payload["hostname"], "processed")
+        if answer != "not sent":
+            self.sent.append(payload["hostname"])
+        if answer[0].isdigit():
+            status, _, message = answer.partition(" ")
+            status, _, seconds = status.partition("/")
+            headers = {"retry_after": seconds} if seconds else {}
+            return respond({"ok": False, "error": message}, int(status), **headers)
+        return ANSWERS[answer](self, payload)
+
+    def ensure(
+        self,
+        wanted: Iterable[WebsiteSpec] = WANTED,
+        pending: Mapping[str, float] | None = None,
+        added: Iterable[str] = (),
+    ) -> ProvisioningReport:
+        """Run ``ensure`` once, and check what holds for every run."""
+        wanted, before = tuple(wanted), len(self.sent)
+        settings = attrs.evolve(SETTINGS, pauses=Pauses())
+        flow = ensure_websites(settings, wanted, pending or {}, frozenset(added))
+        outcome: Any = None
+        while True:
+            try:
+                failed = isinstance(outcome, SiteStatsError)
+                step = flow.throw(outcome) if failed else flow.send(outcome)
+            except StopIteration as done:
+                report: ProvisioningReport = done.value
+                break
+            try:
+                outcome = self.run_step(step)
+            except SiteStatsError as error:
+                outcome = error
+        assert [item.spec for item in report.items] == [*wanted]
+        done = [note for note in self.notes if isinstance(note, ProvisionedWebsite)]
+        assert [item.spec for item in done[-len(wanted) :]] == [*wanted]
+        sent = self.sent[before:]
+        assert len(sent) == len(set(sent)), "a website was sent twice within a run"
+        assert len(self.processed) == len(set(self.processed))
+        return report
+
+    def run_step(self, step: Any) -> Any:
+        """Run one step of the flow."""
+        match step:
+            case Now():
+                return Moment(self.time, self.time)
+            case Sleep(seconds):
+                self.pauses.append(seconds)
+                self.time += seconds
+            case Note(event):
+                self.notes.append(event)
+                self.on_note(event)
+            case Send(request):
+                return self.handle(request)
+        return None
+
+
+def processed(service: Service, payload: dict[str, Any], **other: Any) -> HttpResponse:
+    """The website is added."""
+    service.processed.append(payload["hostname"])
+    return service.process(payload, **other)
+
+
+def not_sent(_service: Service, _payload: dict[str, Any]) -> HttpResponse:
+    """The connection is refused: nothing is sent."""
+    raise ConnectionFailedError("refused", maybe_sent=False)
+
+
+def lost(_service: Service, _payload: dict[str, Any]) -> HttpResponse:
+    """The request times out, and nothing is added."""
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
+
+
+def added_and_lost(service: Service, payload: dict[str, Any]) -> HttpResponse:
+    """The website is added, and the response is lost."""
+    processed(service, payload)
+    raise ConnectionFailedError("reset", maybe_sent=True)
+
+
+def late(service: Service, payload: dict[str, Any]) -> HttpResponse:
+    """The request times out, and the website is added after the next list was read."""
+    service.late.append((service.lists + 2, payload))
+    return lost(service, payload)
+
+
+def taken(service: Service, payload: dict[str, Any]) -> HttpResponse:
+    """The website was added before, and the list has it only now."""
+    service.process(payload)
+    return respond({"ok": False, "error": "It was added before"}, 400)
+
+
+def elsewhere(service: Service, payload: dict[str, Any]) -> HttpResponse:
+    """The service adds it under another name."""
+    return processed(service, payload | {"hostname": "b.example"})
+
+
+def different(service: Service, payload: dict[str, Any]) -> HttpResponse:
+    """The service adds it with other values."""
+    return processed(service, payload, timezone="Asia/Tokyo", public=True)
+
+
+ANSWERS: dict[str, Callable[[Service, dict[str, Any]], HttpResponse]] = {
+    "processed": processed,
+    "not sent": not_sent,
+    "lost": lost,
+    "added and lost": added_and_lost,
+    "late": late,
+    "taken": taken,
+    "elsewhere": elsewhere,
+    "different": different,
+}
+
+# -- a run
+
+RUNS = """
+b z |                     | added present added          | a c   | 1
+a b c |                   | present present present      |       | 1
+|                         | added added added            | a b c | 1
+| a added and lost        | added added added            | a b c | 2
+| c added and lost        | added added added            | a b c | 2
+| a lost                  | unknown added added          | a b c | 3
+| c lost                  | added added unknown          | a b c | 2
+| a late                  | added added added            | a b c | 3
+| a 500 It broke          | unknown added added          | a b c | 3
+| a 408 Too slow          | unknown added added          | a b c | 3
+| a not sent              | not_tried added added        | b c   | 2
+| a elsewhere             | added present added          | a c   | 1
+| a taken                 | present added added          | a b c | 2
+| a 400 a.example is taken | refused added added         | a b c | 2
+| b 404 No                | added refused added          | a b c | 2
+| c 409 No                | added added refused          | a b c | 2
+| b 423 No                | added refused added          | a b c | 2
+c | b 401 No              | added refused present        | a b   | 2
+| b 402 No                | added refused not_tried      | a b   | 2
+| b 403 No                | added refused not_tried      | a b   | 2
+| b 200 Invalid credentials | added refused not_tried    | a b   | 2
+| b 400 No Api-Key found  | added refused not_tried      | a b   | 2
+| b 400 The role viewer can't add websites | added refused not_tried | a b | 2
+| b 400 The plan's limit of 10 websites is reached | added refused not_tried | a b | 2
+| a 500 website limit reached | unknown not_tried not_tried | a   | 2
+| a 429/37 Slow down      | refused added added          | a b c | 2
+| a 429/120 Slow down     | refused not_tried not_tried  | a     | 1
+"""
+"""What is there, what becomes of adds, the states, what is sent, how many lists are
+read: one after a failure that may have added a website, and one at the end of a run
+that is not certain. A refusal that every website would get ends the run."""
+
+
+@pytest.mark.parametrize("line", RUNS.strip().splitlines())
+def test_a_run(line: str) -> None:
+    """Each missing website is sent once, in order, until waiting does not help."""
+    there, answers, states, sent, lists = (cell.strip() for cell in line.split("|"))
+    service = Service(there, answers)
+    report = service.ensure()
+    assert [item.state for item in report.items] == states.split()
+    assert service.sent == [spec.hostname for spec in specs(sent)]
+    assert service.lists == int(lists)
+    assert (report.stopped is not None) is (
+        there == "c" or states.endswith("not_tried")
+    )
+    # Whatever failed, the next run completes.
+    service.answers.clear()
+    assert service.ensure().complete
+
+
+def test_every_outcome_after_every_other() -> None:
+    """With any two failures the report is right, and no website is added twice."""
+    answers = [*ANSWERS, "400 No", "403 No", "429 No", "500 No"]
+    for first, second in itertools.product(answers, repeat=2):
+        if {"elsewhere", "taken"} & {first, second}:
+            continue
+        service = Service("", f"a {first}, b {second}")
+        for item in service.ensure().items:
+            exists = item.hostname in service.websites
+            if item.state != "unknown":
+                assert exists is (item.state in {"added", "present"}), (first, second)
+        service.answers.clear()
+        assert service.ensure().not_tried == ()
 
 
 def test_what_is_specified_is_sent() -> None:
-    """The add has the values of the specification, and no label without one."""
-    service = FakeService()
-    spec = WebsiteSpec("a.example", "Asia/Tokyo", public=True, label="")
-    assert service.ensure([spec, *specs("b.example")]).complete
-    assert service.websites["a.example"]["timezone"] == "Asia/Tokyo"
-    assert service.websites["a.example"]["is_public"] is True
+    """The add has the values of the specification; without any nothing is sent."""
+    service = Service()
+    assert service.ensure(()).complete
+    spec = WebsiteSpec("a.example", "Asia/Tokyo", public=True, label="x")
+    assert service.ensure([spec, *specs("b")]).complete
+    found = service.websites["a.example"]
+    assert (found["timezone"], found["is_public"], found["label"]) == (
+        *("Asia/Tokyo", True, "x"),
+    )
 
 
 @pytest.mark.parametrize("written", ["A.EXAMPLE", "a.example.", "A.example."])
 def test_host_names_of_the_list_are_normalised(written: str) -> None:
     """A website exists, also if the list writes its name with capitals or a dot."""
-    service = FakeService(written)
-    assert states(service.ensure(specs("a.example"))) == ["present"]
+    service = Service()
+    service.process({"hostname": written})
+    assert [item.state for item in service.ensure(specs("a")).items] == ["present"]
 
 
-def test_another_host_name_in_the_response_is_reported() -> None:
-    """A website that was added under another name is not added again under that."""
-
-    def without_www(service: FakeService, payload: Payload) -> HttpResponse:
-        return service.process(payload | {"hostname": "a.example"})
-
-    service = FakeService()
-    service.add_handlers["www.a.example"] = [without_www]
-    report = service.ensure(specs("www.a.example", "a.example", "b.example"))
-    assert states(report) == ["added", "present", "added"]
-    assert report.items[0].differences == (
-        Difference("hostname", "www.a.example", "a.example"),
-    )
-    assert service.posts == ["www.a.example", "b.example"]
-
-
-# --- failures without an outcome --------------------------------------------------
-
-PROCESSED = {
-    "response lost": fake_service.lost_response,
-    "processed and timed out": fake_service.processed_and_timed_out,
-    "processed and failed": fake_service.processed_and_failed,
-    "processed and cut off": fake_service.processed_and_cut_off,
-}
-NOT_PROCESSED = {
-    "request lost": fake_service.lost_request,
-    "timed out": fake_service.timed_out,
-    "failed": fake_service.failed,
-    "gateway timeout": refused(408, "Too slow"),
-}
-
-
-@pytest.mark.parametrize("handler", PROCESSED.values(), ids=PROCESSED)
-@pytest.mark.parametrize("position", [0, 1, 2])
-def test_a_website_that_was_added_without_a_response_is_found(
-    position: int, handler: AddHandler
-) -> None:
-    """After a lost response the list is read again, and shows what was added."""
-    service = FakeService()
-    service.add_handlers[WANTED[position].hostname] = [handler]
-    report = service.ensure(WANTED)
-    assert states(report) == ["added"] * 3
-    assert report.complete
-    assert report.items[position].error is not None
-    assert service.lists == 2
-
-
-@pytest.mark.parametrize("handler", NOT_PROCESSED.values(), ids=NOT_PROCESSED)
-@pytest.mark.parametrize("position", [0, 1, 2])
-def test_a_website_that_is_not_in_the_list_is_unknown(
-    position: int, handler: AddHandler
-) -> None:
-    """An add without an outcome is reported as unknown, and not sent again."""
-    service = FakeService()
-    service.add_handlers[WANTED[position].hostname] = [handler]
-    report = service.ensure(WANTED)
-    (item,) = report.unknown
-    assert item.spec == WANTED[position]
-    assert item.error is not None
-    assert len(report.added) == 2
+def test_what_the_service_made_different_is_reported() -> None:
+    """A name, a zone and a visibility that the service changed are in the report."""
+    report = Service("", "a different").ensure()
     assert not report.complete
-    assert service.ensure(WANTED).complete
+    names = [difference.name for difference in report.items[0].differences]
+    assert names == ["timezone", "public"]
+    (difference,) = Service("", "a elsewhere").ensure().items[0].differences
+    assert difference == Difference("hostname", "a.example", "b.example")
 
 
-def test_an_add_that_is_processed_late_is_found_at_the_end() -> None:
-    """At the end the list is read once more if a website is unknown."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [fake_service.processed_late]
-    report = service.ensure(WANTED)
-    assert states(report) == ["added"] * 3
-    assert service.lists == 3
+def test_messages_of_the_service_are_in_the_report() -> None:
+    """Why a website was refused, and why nothing more was sent."""
+    report = Service("", "a 400 It is taken, b 403 You may not").ensure()
+    assert report.items[0].row()["error"] == "It is taken"
+    assert isinstance(report.stopped, ServiceError)
+    assert report.stopped.status == 403
+    assert str(report.stopped).startswith(
+        "every website would be refused for this: You may not (status 403, "
+    )
+
+
+def test_an_add_that_is_processed_late_is_settled_twice() -> None:
+    """The journal has first that it is unknown, and then that it was added."""
+    service = Service("", "a late")
+    service.ensure(specs("a b"))
     settled = [note for note in service.notes if isinstance(note, Settled)]
-    assert [note.state for note in settled if note.hostname == "a.example"] == [
-        "unknown",
-        "added",
-    ]
+    states = [note.state for note in settled if note.hostname == "a.example"]
+    assert states == ["unknown", "added"]
 
 
-def test_the_list_is_not_read_twice_in_a_row() -> None:
-    """The list is not read again if nothing was sent since it was read."""
-    service = FakeService()
-    service.add_handlers["c.example"] = [fake_service.failed]
-    assert states(service.ensure(WANTED))[-1] == "unknown"
-    assert service.lists == 2
+class Mended(Service):
+    """A service that works again after the first pause."""
+
+    def run_step(self, step: Any) -> Any:
+        """Run one step of the flow."""
+        if isinstance(step, Sleep):
+            self.answers.clear()
+        return super().run_step(step)
 
 
 def test_a_request_that_was_not_sent_is_retried() -> None:
     """An add is retried if the connection was refused, so that nothing was sent."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [fake_service.not_sent, fake_service.not_sent]
-    assert service.ensure(WANTED).complete
-    assert service.posts == [spec.hostname for spec in WANTED]
-
-
-def test_an_add_that_could_not_be_sent_is_not_tried() -> None:
-    """A refused connection makes a website not_tried, and the run goes on."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [fake_service.not_sent] * 3
-    report = service.ensure(WANTED)
-    assert states(report) == ["not_tried", "added", "added"]
-    assert isinstance(report.items[0].error, ConnectionFailedError)
-    assert report.stopped is None
+    service = Mended("", "a not sent")
+    assert service.ensure().complete
+    assert service.lists == 1
 
 
 @pytest.mark.parametrize(
-    ("handler", "state"),
-    [(fake_service.not_sent, "not_tried"), (fake_service.failed, "unknown")],
+    ("answer", "state"), [("not sent", "not_tried"), ("lost", "unknown")]
 )
-def test_without_the_list_nothing_more_is_sent(handler: AddHandler, state: str) -> None:
+def test_without_the_list_nothing_more_is_sent(answer: str, state: str) -> None:
     """If the list can't be read after a failure, the run stops and reports the rest."""
-
-    def unreachable() -> HttpResponse:
-        raise ConnectionFailedError("refused", maybe_sent=False)
-
-    service = FakeService("c.example")
-    service.add_handlers["a.example"] = [handler] * 3
-    service.list_handlers = [lambda: None, unreachable, unreachable, unreachable]
-    report = service.ensure(WANTED)
-    assert states(report) == [state, "not_tried", "present"]
-    assert report.stopped is not None
-    assert str(report.stopped) == "the list can't be read back: refused"
+    service = Service("c", f"a {answer}")
+    service.failing_lists = range(2, 99)
+    report = service.ensure()
+    assert [item.state for item in report.items] == [state, "not_tried", "present"]
     assert isinstance(report.stopped, ConnectionFailedError)
+    assert str(report.stopped) == "the list can't be read back: refused"
+    # Once, and two retries.
     assert service.lists == 4
 
 
-def test_a_failure_of_the_list_at_the_end_changes_nothing() -> None:
-    """If the list can't be read at the end, the report has what is known."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [fake_service.processed_late]
-    service.list_handlers = [
-        lambda: None,
-        lambda: None,
-        *[lambda: respond({}, 500)] * 3,
-    ]
-    assert states(service.ensure(WANTED)) == ["unknown", "added", "added"]
-
-
-def test_without_the_first_list_there_is_an_error() -> None:
-    """If the list can't be read at the beginning, its error is raised."""
-    service = FakeService()
-    service.list_handlers = [lambda: respond({}, 503)] * 3
-    with pytest.raises(ServerError):
-        service.ensure(WANTED)
-    assert service.posts == []
-
-
-# --- refusals -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("position", [0, 1, 2])
-@pytest.mark.parametrize("status", [400, 404, 409, 422, 423])
-def test_a_refusal_of_one_website_does_not_stop(position: int, status: int) -> None:
-    """After one refused website the others are added, and its message is reported."""
-    service = FakeService()
-    message = f"{WANTED[position].hostname} is taken"
-    service.add_handlers[WANTED[position].hostname] = [refused(status, message)]
-    report = service.ensure(WANTED)
-    (item,) = report.refused
-    assert item.spec == WANTED[position]
-    assert item.row()["error"] == message
-    assert len(report.added) == 2
-    assert report.stopped is None
-
-
-REPEATING: list[tuple[int, str]] = [
-    (401, "No"),
-    (402, "No"),
-    (403, "No"),
-    (400, "No Api-Key found, specify via header"),
-    (400, "The role viewer can't add websites to this team"),
-    (400, "The plan's limit of 10 websites is reached"),
-    (200, "Invalid credentials"),
-]
-
-
-@pytest.mark.parametrize(("status", "message"), REPEATING)
-def test_a_refusal_that_will_repeat_stops(status: int, message: str) -> None:
-    """A refusal about credentials, role or plan stops the run."""
-    service = FakeService("c.example")
-    service.add_handlers["b.example"] = [refused(status, message)]
-    wanted = (*WANTED, *specs("d.example"))
-    report = service.ensure(wanted)
-    assert states(report) == ["added", "refused", "present", "not_tried"]
-    assert report.stopped is not None
-    assert str(report.stopped).startswith(
-        f"every website would be refused for this: {message} (status {status}, "
-    )
-    assert isinstance(report.stopped, ServiceError)
-    assert report.stopped.status == status
-    assert service.posts == ["a.example", "b.example"]
-
-
-def test_a_server_error_about_the_plan_is_unknown_and_stops() -> None:
-    """A 5xx about the plan stops the run, and its website is unknown, not refused."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [refused(500, "website limit reached")]
-    report = service.ensure(WANTED)
-    assert states(report) == ["unknown", "not_tried", "not_tried"]
-    assert service.lists == 2
-
-
-def test_a_refused_website_that_exists_at_the_end_is_present() -> None:
-    """A refused website that the list shows at the end is reported as present."""
-
-    def taken(service: FakeService, payload: Payload) -> HttpResponse:
-        service.add(payload)
-        return respond({"ok": False, "error": "It was added before"}, 400)
-
-    service = FakeService()
-    service.add_handlers["a.example"] = [taken]
-    report = service.ensure(WANTED)
-    assert states(report) == ["present", "added", "added"]
-    assert report.items[0].row()["error"] == "It was added before"
+def test_without_the_last_list_the_report_has_what_is_known() -> None:
+    """A failure of the list at the end changes nothing; one at the beginning raises."""
+    service = Service("", "a late")
+    service.failing_lists = range(3, 99)
+    states = [item.state for item in service.ensure().items]
+    assert states == ["unknown", "added", "added"]
+    service = Service()
+    service.failing_lists = range(1, 99)
+    with pytest.raises(ConnectionFailedError):
+        service.ensure()
+    assert service.sent == []
 
 
 def test_a_rate_limit_is_waited_for() -> None:
-    """After a 429 the next add waits for Retry-After; the refused one is not resent."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [refused(429, "Slow down", retry_after="37")]
-    report = service.ensure(WANTED)
-    assert states(report) == ["refused", "added", "added"]
+    """The next add waits for Retry-After, unless that is longer than total_timeout; and
+    more of them in a row than retries stop the run.
+    """
+    service = Service("", "a 429/37 Slow down")
+    service.ensure()
     assert service.pauses == [37.0]
-
-
-def test_a_pause_that_is_too_long_stops() -> None:
-    """A Retry-After of total_timeout or more stops the run."""
-    service = FakeService()
-    service.add_handlers["a.example"] = [refused(429, "Slow down", retry_after="120")]
-    report = service.ensure(WANTED)
-    assert states(report) == ["refused", "not_tried", "not_tried"]
+    service = Service("", "a 429/120 Slow down")
+    report = service.ensure()
     assert service.pauses == []
-    assert report.stopped is not None
     assert isinstance(report.stopped, RateLimitedError)
     assert "the pause of a rate limit: Slow down" in report.stopped.message
-    assert report.items[0].row()["error"] == "Slow down"
-
-
-def test_too_many_rate_limits_in_a_row_stop() -> None:
-    """More 429 in a row than retries stop the run; a success starts counting anew."""
-    service = FakeService()
-    wanted = specs(*(f"{letter}.example" for letter in "abcdefg"))
-    for spec in (*wanted[:2], *wanted[3:]):
-        service.add_handlers[spec.hostname] = [refused(429, "Slow down")]
-    assert states(service.ensure(wanted)) == [
-        *["refused", "refused", "added"],
-        *["refused", "refused", "refused", "not_tried"],
-    ]
+    service = Service("", ",".join(f"{name} 429 Slow down" for name in "abdefg"))
+    states = [item.state for item in service.ensure(specs("a b c d e f g")).items]
+    assert states == [*["refused"] * 2, "added", *["refused"] * 3, "not_tried"]
     assert len(service.pauses) == 4
 
 
-# --- errors and events --------------------------------------------------------------
+# -- the journal
 
 
 def test_an_add_is_announced_before_it_is_sent() -> None:
     """Each add is announced before it is sent, and its outcome is recorded after."""
-    service = FakeService("b.example")
+    service = Service("b", "c 400 No")
     seen: list[tuple[object, int]] = []
-    service.on_note = lambda event: seen.append((event, len(service.posts)))
-    service.add_handlers["c.example"] = [refused(400, "No")]
-    service.ensure(WANTED)
-    kept = [pair for pair in seen if isinstance(pair[0], (Sending, Settled, Ended))]
-    assert kept == [
+    service.on_note = lambda event: seen.append((event, len(service.sent)))
+    service.ensure()
+    assert [one for one in seen if isinstance(one[0], Sending | Settled | Ended)] == [
         (Sending("a.example", 120.0), 0),
         (Settled("a.example", "added", None), 1),
         (Sending("c.example", 120.0), 1),
@@ -342,111 +416,55 @@ def test_an_add_is_announced_before_it_is_sent() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", [Sending, Settled])
-def test_if_the_journal_fails_nothing_more_is_sent(kind: type) -> None:
+@pytest.mark.parametrize(
+    ("kind", "state"), [(Sending, "not_tried"), (Settled, "added")]
+)
+def test_if_the_journal_fails_nothing_more_is_sent(kind: type, state: str) -> None:
     """An add that the journal can't announce is not sent, and the run reports it."""
 
     def full(event: object) -> None:
         if isinstance(event, kind):
             raise ConfigurationError("the journal can't be written")
 
-    service = FakeService("c.example")
+    service = Service("c")
     service.on_note = full
-    report = service.ensure(WANTED)
-    first = "not_tried" if kind is Sending else "added"
-    assert states(report) == [first, "not_tried", "present"]
+    report = service.ensure()
+    assert [item.state for item in report.items] == [state, "not_tried", "present"]
     assert isinstance(report.stopped, ConfigurationError)
-    assert str(report.stopped) == "the journal can't be written"
-    assert service.posts == (["a.example"] if kind is Settled else [])
+    assert service.sent == (["a.example"] if kind is Settled else [])
 
 
-# --- continuing an interrupted run --------------------------------------------------
-
-
-def test_a_pending_add_in_the_list_was_added() -> None:
-    """A website that an interrupted run sent is not resent if the list has it."""
-    service = FakeService("a.example", "b.example")
+def test_an_add_of_an_interrupted_run_that_is_there_was_added() -> None:
+    """A website that an interrupted run sent is not resent if the list has it, and one
+    that it added and the list lacks is unknown.
+    """
+    service = Service("a b")
     report = service.ensure(WANTED, {"a.example": 1_119.0}, ["b.example"])
-    assert states(report) == ["added", "added", "added"]
-    assert service.posts == ["c.example"]
-    assert service.pauses == []
+    assert [item.state for item in report.items] == ["added", "added", "added"]
+    assert (service.sent, service.pauses) == (["c.example"], [])
+    report = Service().ensure(WANTED, {}, ["a.example"])
+    assert [item.state for item in report.items] == ["unknown", "added", "added"]
+    assert "journal" in str(report.items[0].error)
 
 
-@pytest.mark.parametrize("seconds", [120.0, 20.0, 0.5, 3_000.0])
-def test_a_pending_add_is_waited_for(seconds: float) -> None:
-    """A pending add is resent after its deadline, whatever this run's timeout is."""
-    service = FakeService()
-    pending = {"a.example": service.time + seconds, "b.example": service.time - 300}
-    report = service.ensure(WANTED, pending)
+@pytest.mark.parametrize("seconds", [3_000.0, 120.0, 0.5, 0.0])
+def test_an_add_that_may_be_under_way_is_waited_for(seconds: float) -> None:
+    """It is resent after its deadline, whatever this run's timeout is; one of a website
+    that this run is not about keeps nobody waiting.
+    """
+    service = Service()
+    pending = {"a.example": 1_000 + seconds, "b.example": 700.0, "z.example": 1e6}
+    assert service.ensure(WANTED, pending).complete
     assert sum(service.pauses) == seconds
     assert service.lists == 1 + len(service.pauses)
-    assert report.complete
-    assert service.posts[0] == "a.example"
-    (told,) = [note for note in service.notes if isinstance(note, Waiting)]
-    assert told == Waiting(("a.example", "b.example"), seconds)
+    told = [note for note in service.notes if isinstance(note, Waiting)]
+    assert told == [Waiting(("a.example", "b.example"), seconds)] * (seconds > 0)
 
 
-def test_a_pending_add_that_is_processed_meanwhile_is_not_sent() -> None:
-    """The wait ends as soon as the list shows the website, which is not resent."""
-    service = FakeService()
+def test_the_wait_ends_as_soon_as_the_website_is_there() -> None:
+    """The list is read after 1, 2 and 4 seconds, and the website is not resent."""
+    service = Service()
     service.late = [(4, {"hostname": "a.example"})]
-    report = service.ensure(WANTED, {"a.example": service.time + 120})
-    assert report.complete
+    assert service.ensure(WANTED, {"a.example": 1_120.0}).complete
     assert service.pauses == [1.0, 2.0, 4.0]
-    assert service.posts == ["b.example", "c.example"]
-
-
-def test_an_old_pending_add_is_not_waited_for() -> None:
-    """A pending add whose deadline is over is resent at once."""
-    service = FakeService()
-    assert service.ensure(WANTED, {"a.example": service.time}).complete
-    assert service.pauses == []
-
-
-def test_pending_adds_of_other_websites_are_ignored() -> None:
-    """A pending add of a website that this run is not about is not waited for."""
-    service = FakeService()
-    assert service.ensure(WANTED, {"z.example": service.time + 120}).complete
-    assert service.pauses == []
-
-
-def test_a_website_that_was_added_and_removed_is_not_added_again() -> None:
-    """A website that the journal has as added, and the list lacks, is not resent."""
-    service = FakeService()
-    report = service.ensure(WANTED, {}, ["a.example"])
-    assert states(report) == ["unknown", "added", "added"]
-    assert "journal" in str(report.items[0].error)
-    assert service.posts == ["b.example", "c.example"]
-
-
-# --- combinations ---------------------------------------------------------------------
-
-ALL: dict[str, AddHandler] = {
-    "processed": FakeService.process,
-    "not sent": fake_service.not_sent,
-    **PROCESSED,
-    **NOT_PROCESSED,
-    "processed late": fake_service.processed_late,
-    "one refused": refused(400, "No"),
-    "all refused": refused(403, "No"),
-    "slow down": refused(429, "No"),
-}
-
-
-@pytest.mark.parametrize("first", ALL)
-@pytest.mark.parametrize("second", ALL)
-def test_every_outcome_after_every_other(first: str, second: str) -> None:
-    """With any two failures the report is right, and no website is added twice."""
-    service = FakeService()
-    for spec, name in zip(WANTED, (first, second), strict=False):
-        service.add_handlers[spec.hostname] = [ALL[name]] * 3
-    report = service.ensure(WANTED)
-    for item in report.items:
-        exists = service.processed[item.hostname] == 1
-        if item.state in {"added", "present"}:
-            assert exists
-        elif item.state in {"refused", "not_tried"}:
-            assert not exists
-    # Whatever failed, the next run completes.
-    service.add_handlers.clear()
-    assert service.ensure(WANTED).complete
+    assert service.sent == ["b.example", "c.example"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from both_clients import VARIANTS, opened
-from connection_faults import let_time_pass
+from journals import Killed, let_time_pass
+from journals import sent as hostnames_sent
 from sitestats import (
     BusyError,
     Client,
@@ -32,10 +35,6 @@ from sitestats.provisioning import ProvisioningReport, _journal
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 JOURNALS = [(False, False), (False, True), (True, False), (True, True)]
 """Whether the first run, and the second, has a journal of the caller's."""
-
-
-class Killed(BaseException):
-    """The process ends here: no code after it runs."""
 
 
 def kill(emulator: Emulator, hostname: str, journal: Path | None) -> None:
@@ -66,8 +65,7 @@ def ensure(
 
 def sent(emulator: Emulator) -> list[str]:
     """The host names of all adds that the emulator got, by their first letters."""
-    bodies = [json.loads(r.body) for r in emulator.requests if r.method == "POST"]
-    return [body["hostname"][0] for body in bodies]
+    return [hostname[0] for hostname in hostnames_sent(emulator)]
 
 
 @pytest.fixture
@@ -94,6 +92,38 @@ def test_a_killed_run_is_continued_without_a_second_add(
     assert [*emulator.websites] == ["a.example", "b.example"]
     report = ensure(emulator, journal if second else None)
     assert [item.state for item in report.items] == ["added"] * 3
+    assert sent(emulator) == ["a", "b", "c"]
+
+
+PROGRAM = """
+import sys
+from sitestats import Client, WebsiteSpec
+specs = [WebsiteSpec(f"{name}.example") for name in "abc"]
+with Client(proxy=None) as client:
+    report = client.websites.ensure(specs, journal=sys.argv[1])
+print(*(item.state for item in report.items))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_killed_process_is_continued(emulator: Emulator, tmp_path: Path) -> None:
+    """What is announced is on the disk before it is sent: an add that was processed
+    when the process was killed is not sent again.
+    """
+    came = threading.Event()
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "journal")]
+    emulator.fail_next(latency=60, when=lambda r: b'"b.ex' in r.body and not came.set())
+    with emulator.serve() as address:
+        account = {"API_KEY": emulator.api_key, "USER_ID": emulator.user_id}
+        settings = {**account, "BASE_URL": address}
+        variables = {f"SITESTATS_{name}": text for name, text in settings.items()}
+        with subprocess.Popen(command, env=os.environ | variables) as process:
+            assert came.wait(60)
+            process.kill()
+        done = subprocess.run(
+            command, env=os.environ | variables, capture_output=True, check=True
+        )
+    assert (done.stdout, done.stderr) == (b"added added added\n", b"")
     assert sent(emulator) == ["a", "b", "c"]
 
 

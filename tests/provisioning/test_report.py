@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_service import FakeService, Payload, specs, states
-from plans import PLAN, POST, SPECS, report, website
 from sitestats import MissingExtraError, SiteStatsError, Website, WebsiteSpec
 from sitestats._common.errors import (
     BadRequestError,
     ConnectionFailedError,
     RequestTimeoutError,
 )
-from sitestats._common.wire import HttpResponse
+from sitestats._common.wire import HttpRequest
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (
     Difference,
@@ -31,6 +29,69 @@ from sitestats.provisioning._report import plan_websites
 
 STATES = get_args(State)[1:]
 """Those of a report."""
+
+
+def website(hostname: str, **more: Any) -> Website:
+    """A website as a list has it."""
+    given = {
+        "is_public": False,
+        "timezone": "UTC",
+        "has_ssl": True,
+        "has_script": True,
+        "own_hostname": None,
+        "label": "",
+        "pageviews": 0,
+        "events": 0,
+    }
+    return Website(hostname=hostname, **given | more)
+
+
+SPECS = [
+    WebsiteSpec("new.example", "Asia/Tokyo", public=True),
+    WebsiteSpec("there.example"),
+    WebsiteSpec("other.example", "UTC", public=False, label="shop"),
+]
+
+
+PLAN = plan_websites(
+    SPECS,
+    [
+        website("there.example"),
+        website("other.example", timezone="Asia/Tokyo", is_public=True, label=None),
+        website("more.example"),
+    ],
+)
+
+
+POST = HttpRequest("POST", "/api/websites/add")
+
+
+def report() -> ProvisioningReport:
+    """A report with one website of each state."""
+    zone = Difference("timezone", "UTC", "Asia/Tokyo")
+    return ProvisioningReport(
+        (
+            ProvisionedWebsite(WebsiteSpec("added.example"), "added"),
+            ProvisionedWebsite(WebsiteSpec("present.example"), "present"),
+            ProvisionedWebsite(
+                WebsiteSpec("differing.example"), "differing", differences=(zone,)
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("refused.example"),
+                "refused",
+                error=BadRequestError("It is\ntaken", status=400, request=POST),
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("unknown.example"),
+                "unknown",
+                error=RequestTimeoutError("no response within 30 s"),
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("not-tried.example", public=True, label="x"), "not_tried"
+            ),
+        ),
+        stopped=ConnectionFailedError("the list can't be read back: refused"),
+    )
 
 
 def test_a_plan_prints_as_lines() -> None:
@@ -115,22 +176,6 @@ def test_another_name_of_the_zone_is_no_difference() -> None:
     spec = WebsiteSpec("there.example", "Asia/Kathmandu")
     listed = website("there.example", timezone="Asia/Katmandu")
     assert plan_websites([spec], [listed]).complete
-
-
-def test_what_the_service_made_different_is_reported() -> None:
-    """A zone and a visibility that the service changed are in the report."""
-
-    def different(service: FakeService, payload: Payload) -> HttpResponse:
-        service.process(payload)
-        return service.added(payload, timezone="Asia/Tokyo", public=True)
-
-    service = FakeService()
-    service.add_handlers["a.example"] = [different]
-    report = service.ensure(specs("a.example", "b.example"))
-    assert states(report) == ["added"] * 2
-    assert not report.complete
-    names = [difference.name for difference in report.items[0].differences]
-    assert names == ["timezone", "public"]
 
 
 # --- reports ----------------------------------------------------------------------

@@ -1,0 +1,33 @@
+"""Runs of ``ensure`` that end early, and what they leave: journals, and adds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sitestats.emulator import Emulator
+from sitestats.provisioning._journal import state_folder
+
+
+class Killed(BaseException):
+    """The process ends here: no code after it runs."""
+
+
+def hostname_of(body: bytes) -> str:
+    """The host name of an add."""
+    return str(json.loads(body)["hostname"])
+
+
+def sent(emulator: Emulator) -> list[str]:
+    """The host names of all adds that the emulator got, in order."""
+    return [hostname_of(r.body) for r in emulator.requests if r.method == "POST"]
+
+
+def let_time_pass(*journals: Path) -> None:
+    """Make all adds in *journals* and in the state folder those of a day ago."""
+    for journal in (*journals, *state_folder().glob("*.journal")):
+        records = [json.loads(line) for line in journal.read_bytes().splitlines()]
+        for record in records:
+            if "at" in record:
+                record["at"] -= 86_400
+        journal.write_text("".join(f"{json.dumps(record)}\n" for record in records))
