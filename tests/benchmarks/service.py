@@ -1,17 +1,15 @@
 """A minimal HTTP server on loopback, in a process of its own, for measuring clients.
 
-    python tests/benchmarks/service.py 0.05 '' 0
+    python tests/benchmarks/service.py 0.05 ''
 
 It responds after the given seconds. To every request it sends the same totals, and
 looks only for its end; so its own time is small. With members of a JSON object it sends
-these, for the website and the days that are requested, and lists so many websites.
+these, for the website and the days that are requested.
 """
 
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
-import json
 import subprocess
 import sys
 from collections.abc import Generator
@@ -48,28 +46,6 @@ def pages(count: int) -> str:
     return f'"pages":[{",".join(entries)}]'
 
 
-@cache
-def histogram(start: str, end: str) -> str:
-    """The page views of each day, as a member of a response."""
-    first = dt.date.fromisoformat(start)
-    days = range((dt.date.fromisoformat(end) - first).days + 1)
-    entries = (
-        f'{{"date":"{first + dt.timedelta(days=n)}","pageviews":100,"visitors":60}}'
-        for n in days
-    )
-    return f'"histogram":[{",".join(entries)}]'
-
-
-@cache
-def _listing(websites: int) -> bytes:
-    """The list of so many websites."""
-    website = {"timezone": "UTC", "is_public": False, "has_ssl": True}
-    website |= {"has_script": True, "own_hostname": None, "label": ""}
-    website |= {"pageviews": 1, "events": 1}
-    listed = [{"hostname": f"w{n}.example", **website} for n in range(websites)]
-    return json.dumps({"success": True, "websites": listed}).encode()
-
-
 def _response(body: bytes) -> bytes:
     return (
         b"HTTP/1.1 200 OK\r\n"
@@ -82,16 +58,12 @@ def _response(body: bytes) -> bytes:
 RESPONSE = _response(BODY)
 
 
-def _response_to(request: bytes, members: str, websites: int) -> bytes:
+def _response_to(request: bytes, members: str) -> bytes:
     """The response to the head of a request."""
     if not members:
         return RESPONSE
     path, _, query = request.split(b" ", 2)[1].decode().partition(".json?")
-    if not query:
-        return _response(_listing(websites))
     params = dict(parse_qsl(query))
-    if params["fields"] == "histogram":
-        members = histogram(params["start"], params["end"])
     return _response(body_of(path[1:], params["start"], params["end"], members))
 
 
@@ -100,10 +72,9 @@ class _Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, delay: float, members: str, websites: int) -> None:
+    def __init__(self, delay: float, members: str) -> None:
         self._delay = delay
         self._members = members
-        self._websites = websites
         self._unread = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -114,7 +85,7 @@ class _Connection(asyncio.Protocol):
         self._unread += data
         while b"\r\n\r\n" in self._unread:
             request, _, self._unread = self._unread.partition(b"\r\n\r\n")
-            response = _response_to(request, self._members, self._websites)
+            response = _response_to(request, self._members)
             if self._delay:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self._delay, self.transport.write, response)
@@ -122,10 +93,10 @@ class _Connection(asyncio.Protocol):
                 self.transport.write(response)
 
 
-async def _serve(delay: float, members: str, websites: int) -> None:
+async def _serve(delay: float, members: str) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: _Connection(delay, members, websites), "127.0.0.1", 0, backlog=1024
+        lambda: _Connection(delay, members), "127.0.0.1", 0, backlog=1024
     )
     print(server.sockets[0].getsockname()[1], flush=True)
     # The parent process ends this one by closing the pipe, also when it dies.
@@ -133,12 +104,10 @@ async def _serve(delay: float, members: str, websites: int) -> None:
 
 
 @contextmanager
-def serving(
-    delay: float = 0.0, members: str = "", websites: int = 0
-) -> Generator[str, None, None]:
+def serving(delay: float = 0.0, members: str = "") -> Generator[str, None, None]:
     """The address of a server that takes *delay* seconds for each response."""
     with subprocess.Popen(
-        [sys.executable, __file__, str(delay), members, str(websites)],
+        [sys.executable, __file__, str(delay), members],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
@@ -149,4 +118,4 @@ def serving(
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(float(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    asyncio.run(_serve(float(sys.argv[1]), sys.argv[2]))

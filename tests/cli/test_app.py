@@ -16,9 +16,8 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-import sitestats
 from sitestats.cli._app import app
-from sitestats.cli._exits import MEANINGS, Code, code_of, for_shell
+from sitestats.cli._exits import MEANINGS, Code, for_shell
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -84,14 +83,6 @@ def check_command(words: list[str]) -> None:
     assert used <= known
 
 
-@pytest.mark.parametrize("path", [(), ("websites",)])
-def test_a_group_alone_shows_its_help(run: Run, path: tuple[str, ...]) -> None:
-    """A command without arguments prints its help."""
-    done = run(*path)
-    # Below 8.2, click has it on standard output.
-    assert done.err + done.out == run(*path, "--help").out
-
-
 def test_the_version_is_the_package_s(run: Run) -> None:
     """--version prints the installed version."""
     assert version("sitestats") in run("--version").out
@@ -108,40 +99,12 @@ def test_no_credential_is_an_argument() -> None:
         assert not any(re.search("key|user|token|secret", name) for name in names)
 
 
-ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
-    (Code.WRONG_USE, sitestats.QueryError([])),
-    (Code.WRONG_USE, sitestats.ConfigurationError("no")),
-    (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
-    (Code.GIVE_UP, sitestats.AuthenticationError("no", status=401)),
-    (Code.GIVE_UP, sitestats.WebsiteLockedError("no", status=423)),
-    (Code.TRY_LATER, sitestats.RateLimitedError("no", status=429)),
-    (Code.TRY_LATER, sitestats.BusyError("no")),
-    (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
-    (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
-    (Code.BAD_RESPONSE, sitestats.ResponseError("no")),
-]
-
-
-@pytest.mark.parametrize(("code", "error"), ERRORS)
-def test_each_kind_of_error_has_its_code(
-    code: Code, error: sitestats.SiteStatsError
-) -> None:
-    """Each kind of error has the exit code that scripts rely on."""
-    assert code_of(error) is code
-
-
-def test_the_codes_are_in_the_help(run: Run) -> None:
-    """The help explains each exit code."""
-    out = run("--help").out
-    for code in Code:
-        assert re.search(rf"^ +{code.value}  +\w", out, re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
         ({"status": 401, "body": {"error": "Not\nyou"}}, 3, "Not you (status 401"),
         ({"status": 404}, 3, "status 404"),
+        ({"status": 423}, 3, "status 423"),
         ({"status": 500}, 4, "status 500"),
         ({"status": 429, "retry_after": 900}, 4, "status 429"),
         ({"reset": True}, 4, ""),

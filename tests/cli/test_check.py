@@ -63,20 +63,6 @@ def test_nobody_at_the_address_is_code_4(emulator: Emulator, run: Run) -> None:
     assert "✗ connection" in done.out
 
 
-def test_profiles_are_listed(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The one that the environment chooses has a mark."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert run("profiles").err == "sitestats: there are no profiles\n"
-    (tmp_path / "sitestats").mkdir()
-    (tmp_path / "sitestats" / "config.toml").write_text(
-        "[profiles.work]\nbase_url = 'x'\n[profiles.own]\nbase_url = 'x'\n"
-    )
-    monkeypatch.setenv("SITESTATS_PROFILE", "own")
-    assert run("profiles").out == "  work\n* own\n"
-
-
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command takes no pause between its requests here."""

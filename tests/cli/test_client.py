@@ -82,8 +82,9 @@ def test_profiles_are_listed(
     """
     assert run("profiles").err == "sitestats: there are no profiles\n"
     path = config()
+    path.write_text("[profiles.own]\n" + path.read_text())
     monkeypatch.setenv("SITESTATS_PROFILE", "work")
-    assert run("profiles").out == "* work\n"
+    assert run("profiles").out == "  own\n* work\n"
     path.write_text("[profiles.work")
     done = run("profiles")
     assert (done.code, done.out) == (2, "")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,7 +20,6 @@ from sitestats import (
     PermissionDeniedError,
     RateLimitedError,
     ServiceError,
-    SiteStatsError,
     WebsiteSpec,
 )
 from sitestats.cli._exits import Code
@@ -37,59 +36,48 @@ DIFFERENCES = (Difference("public", wanted=False, found=True),)
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
 
 
-def item(
-    state: Any, error: SiteStatsError | None = None, differs: object = None
-) -> ProvisionedWebsite:
+ERRORS = {
+    "no": ServiceError("no such name", status=400),
+    "denied": PermissionDeniedError("you may not", status=403),
+    "later": RateLimitedError("slowly", status=429),
+    "broken": ConnectionFailedError("the list can't be read back", maybe_sent=False),
+    "journal": ConfigurationError("the journal x can't be written: no space"),
+}
+CODES = """
+added present                   |         | OK
+added differing                 |         | DIFFERS
+added:differs                   |         | DIFFERS
+differing refused:no            |         | GIVE_UP
+refused:later added             |         | TRY_LATER
+refused:later refused:no        |         | TRY_LATER
+refused                         |         | GIVE_UP
+not_tried:broken                |         | TRY_LATER
+unknown:broken refused:no       |         | TRY_LATER
+refused:no refused:denied not_tried | denied | GIVE_UP
+refused:later not_tried         | later   | TRY_LATER
+refused:no not_tried            | broken  | TRY_LATER
+refused:no not_tried            | journal | WRONG_USE
+unknown not_tried               | journal | TRY_LATER
+"""
+"""The states of a report, each with its error; what stopped the run; the code."""
+
+
+def item(text: str) -> ProvisionedWebsite:
     """An item of a report."""
-    differences = DIFFERENCES if state == "differing" or differs else ()
-    return ProvisionedWebsite(SPEC, state, None, differences, error)
+    state, _, error = text.partition(":")
+    differs = DIFFERENCES if "differ" in text else ()
+    return ProvisionedWebsite(
+        SPEC, cast("Any", state), None, differs, ERRORS.get(error)
+    )
 
 
-DENIED = PermissionDeniedError("you may not", status=403)
-NO = ServiceError("no such name", status=400)
-LATER = RateLimitedError("slowly", status=429)
-JOURNAL = ConfigurationError("the journal x can't be written: no space")
-BROKEN = ConnectionFailedError("broken", maybe_sent=False)
-
-
-@pytest.mark.parametrize(
-    ("items", "stopped", "code"),
-    [
-        ([item("added"), item("present")], None, Code.OK),
-        ([item("added"), item("differing")], None, Code.DIFFERS),
-        ([item("added", differs=True)], None, Code.DIFFERS),
-        ([item("differing"), item("refused", NO)], None, Code.GIVE_UP),
-        ([item("refused", LATER), item("added")], None, Code.TRY_LATER),
-        ([item("refused", LATER), item("refused", NO)], None, Code.TRY_LATER),
-        # A report that was made by hand.
-        ([item("refused")], None, Code.GIVE_UP),
-        ([item("not_tried", BROKEN)], None, Code.TRY_LATER),
-        ([item("unknown", BROKEN), item("refused", NO)], None, Code.TRY_LATER),
-        (
-            [item("refused", NO), item("refused", DENIED), item("not_tried")],
-            DENIED,
-            Code.GIVE_UP,
-        ),
-        (
-            [item("refused", LATER), item("not_tried")],
-            LATER,
-            Code.TRY_LATER,
-        ),
-        (
-            # The refusal's words are in those of what stopped the run.
-            [item("refused", ServiceError("no", status=400)), item("not_tried")],
-            ConnectionFailedError("the list can't be read back: no route to host"),
-            Code.TRY_LATER,
-        ),
-        ([item("refused", NO), item("not_tried")], JOURNAL, Code.WRONG_USE),
-        ([item("unknown"), item("not_tried")], JOURNAL, Code.TRY_LATER),
-    ],
-)
-def test_a_report_has_the_code_of_what_is_worst(
-    items: list[ProvisionedWebsite], stopped: SiteStatsError | None, code: Code
-) -> None:
+@pytest.mark.parametrize("line", CODES.strip().splitlines())
+def test_a_report_has_the_code_of_what_is_worst(line: str) -> None:
     """A job can tell what is refused, differs, is unknown, or stopped the run."""
-    assert code_of_report(ProvisioningReport(tuple(items), stopped)) is code
+    states, stopped, code = (cell.strip() for cell in line.split("|"))
+    items = tuple(item(state) for state in states.split())
+    report = ProvisioningReport(items, ERRORS.get(stopped))
+    assert code_of_report(report) is Code[code]
 
 
 def environment(address: str, emulator: Emulator) -> dict[str, str]:

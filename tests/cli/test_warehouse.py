@@ -245,24 +245,6 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(raised.value) == needed
 
 
-def test_many_failures_are_counted(
-    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of many websites that failed some have a line, and the others are counted; with
-    --quiet they are all there is, in a terminal too.
-    """
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    names = [f"nobody{number}.example.com" for number in range(23)]
-    done = run(*UPDATE, *names, "--quiet")
-    assert (done.code, done.out) == (3, "")
-    lines = done.err.splitlines()
-    assert lines[5:] == [
-        "sitestats: … and 18 more like this one",
-        "sitestats: 23 of 23 failed",
-    ]
-
-
 def test_a_status_makes_no_database(run: Run, folder: Path) -> None:
     """Where nothing was loaded, the status says so, and makes no file."""
     done = run("warehouse", "status")

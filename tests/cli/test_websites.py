@@ -112,11 +112,11 @@ def test_without_a_terminal_it_does_not_ask(
     assert adds(emulator) == []
 
 
-@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n"])
+@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n", ""])
 def test_a_person_may_say_no(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, typed: str
 ) -> None:
-    """Nothing is added unless the reply is yes."""
+    """Nothing is added unless the reply is yes, nor at the end of the input."""
     at_a_terminal(typed)
     done = run("websites", "ensure", file)
     assert done.code == 130
@@ -145,17 +145,6 @@ def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
     assert done.code == 130
     assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
     assert "Add 1 website? (this can" in done.err
-    assert adds(emulator) == []
-
-
-def test_the_end_of_input_is_no_yes(
-    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
-) -> None:
-    """At the end of the input nothing is added."""
-    at_a_terminal("")
-    done = run("websites", "ensure", file)
-    assert done.code == 130
-    assert done.err.splitlines()[-1] == "sitestats: interrupted: nothing was changed"
     assert adds(emulator) == []
 
 

@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import re
-import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bare_client import NOW, GetStats, bare_client
+from bare_client import NOW, GetStats
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 
@@ -326,31 +325,6 @@ def test_metadata_types_are_detected(emulator: Emulator, get_stats: GetStats) ->
 
 
 # -- at once
-
-
-def test_requests_while_rows_are_loaded() -> None:
-    """A request sees all rows of a load or none, also with a new column."""
-    emulator = Emulator(now=NOW)
-    emulator.add_website("example.com")
-    target = "/example.com.json?version=6&fields=pageviews&metadata.kind=x"
-    done = threading.Event()
-    seen: list[Any] = []
-
-    def work() -> None:
-        with bare_client(emulator) as client:
-            while not done.is_set():
-                seen.append(client.get(target).json().get("pageviews"))
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    row = {"hostname": "example.com", "metadata.kind_text": "x"}
-    for number in range(5):
-        emulator.load([row | {f"metadata.extra{number}_int": 1}] * 7)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert {*seen} <= {0, 7, 14, 21, 28, 35}
 
 
 def test_emulators_never_see_one_another() -> None:

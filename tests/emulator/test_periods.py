@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,7 +12,6 @@ import reference_model
 from bare_client import NOW, GetStats, bare_client, exactly
 from reference_model import Row
 from sitestats.emulator import Emulator
-from sitestats.emulator._periods import FIRST, midnight, zone_names
 
 pytestmark = pytest.mark.slow
 DAY = timedelta(days=1)
@@ -82,30 +80,6 @@ def get_histogram(
     return exactly(emulator, params | days)
 
 
-@pytest.mark.long
-def test_the_reference_model_in_every_zone(turns: tuple[list[Row], Emulator]) -> None:
-    """Days and hours are those of ``zoneinfo``, as the period is."""
-    rows, emulator = turns
-    near = {
-        (start, end): [
-            row
-            for row in rows
-            if start <= date.fromisoformat(row["added_iso"][:10]) + DAY <= end + 2 * DAY
-        ]
-        for start, end in (TURNS[4], TURNS[5], TURNS[7])
-    }
-    for zone, (start, end) in product(sorted(zone_names()), near):
-        kept = reference_model.within(near[start, end], start, end, zone)
-        moments = {reference_model.local(row, zone).utcoffset() for row in kept}
-        whole = not any(offset % timedelta(hours=1) for offset in moments if offset)
-        for interval in ("day", "hour") if whole else ("day",):
-            data = get_histogram(emulator, zone, interval, start, end)
-            assert data["histogram"] == reference_model.histogram(
-                kept, start, end, zone, interval
-            ), (zone, start)
-            assert data["pageviews"] == len(kept), zone
-
-
 ODD = """
 Australia/Lord_Howe 2024-04-06 14:45:00 15:15:00 15:45:00 -> 2024-04-07 1:1 1:1 2:1
 Europe/Amsterdam 2024-10-27 00:30:00 01:30:00 01:40:00 -> 2024-10-27 2:1 2:2
@@ -140,15 +114,6 @@ def test_odd_zones(line: str) -> None:
         if entry["pageviews"]
     ]
     assert found == expected[1:]
-
-
-def test_the_first_day_begins_in_every_zone() -> None:
-    """On the day before it, midnight in the east is before Python's first moment."""
-    for name in zone_names():
-        assert midnight(FIRST, ZoneInfo(name)).year == 1
-    with pytest.raises(OverflowError):
-        datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
-    assert date(1, 1, 1) + timedelta(days=1) == FIRST
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:

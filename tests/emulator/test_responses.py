@@ -112,18 +112,6 @@ def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) 
                 assert data["info"] == (info or True)
 
 
-def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
-    """The order of requested fields changes nothing."""
-    data = get_stats(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
-    assert list(data)[-6:-1] == [
-        "pageviews",
-        "visitors",
-        "pages",
-        "os_names",
-        "seconds_on_page",
-    ]
-
-
 def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
     """A callback gets the same JSON, whatever the status is."""
     emulator.load([{"hostname": "example.com", "path": "/\u2028"}])

@@ -7,30 +7,9 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from bare_client import NOW
 from sitestats.emulator import Emulator
 
-
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_async_clients_need_no_socket_either(backend: str) -> None:
-    """One transport works in sync and async clients, on both event loops."""
-    emulator = Emulator.demo(now=NOW)
-
-    async def main() -> int:
-        async with httpx.AsyncClient(
-            transport=emulator.transport(), base_url="http://emulator.test"
-        ) as client:
-            response = await client.get(
-                "/semicomplete.com.json?version=6&fields=pageviews"
-            )
-            return int(response.json()["pageviews"])
-
-    assert anyio.run(main, backend=backend) == 1586
-
-
 pytestmark = pytest.mark.slow
-
-
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
 
 

@@ -113,19 +113,6 @@ def test_the_lowest_versions_are_the_bounds() -> None:
     assert set(said) <= set(bounds.items())
 
 
-def test_what_runs_elsewhere_is_pinned() -> None:
-    """Actions are pinned by commit, and pre-commit has the ruff that is locked."""
-    workflows = "".join(
-        path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")
-    )
-    used = re.findall(r"uses: (.+)", workflows)
-    assert used
-    assert all(re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
-    hooks = text_of(".pre-commit-config.yaml")
-    (ruff,) = re.findall(r"ruff-pre-commit\n\s+rev: v(\S+)$", hooks, re.MULTILINE)
-    assert f"\nruff=={ruff}\n" in text_of("tests/locked.txt")
-
-
 def test_every_session_is_documented() -> None:
     """The table of nox sessions in CONTRIBUTING.md is complete."""
     functions = r"^@nox.session.*\ndef (\w+)"
