@@ -10,13 +10,15 @@ import contextvars
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 
 import anyio
+import attrs
 
 from sitestats._common.fields import FieldsT_contra
+from sitestats._common.settings import NOT_GIVEN
 from sitestats._protocol import operations
 from sitestats._results.outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.stop import Stop, StoppedError
@@ -57,7 +59,9 @@ class _Block(Generic[RunnerT]):
         )
 
     def _collect_others(self, others: Any, deadline: Any) -> Any:
-        options = self._options.with_deadline(deadline)
+        options = self._options
+        if deadline is not NOT_GIVEN:
+            options = attrs.evolve(options, deadline=deadline)
         stream: Any = type(self)(self._runner, others, options)
         return stream.collect()
 
@@ -114,7 +118,6 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
-                    schedule.record_end()
                     raise StopIteration
                 outcome = schedule.give(self._next_result())
         return outcome
@@ -149,10 +152,8 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
 
     def _next_result(self) -> Outcome | BaseException:
         while True:
-            try:
+            with suppress(Empty):
                 return self._results.get(timeout=_POLL_SECONDS)
-            except Empty:
-                continue
 
     def __exit__(self, *_exc_info: object) -> None:
         try:
@@ -227,7 +228,6 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
-                    schedule.record_end()
                     raise StopAsyncIteration
                 outcome = schedule.give(await self._next_result())
         return outcome

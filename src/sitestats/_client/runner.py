@@ -65,7 +65,7 @@ def _log_attempt(step: Send, cause: int | str, seconds: float) -> None:
 
 
 def _log_note(event: object) -> None:
-    if isinstance(event, (Retrying, Pausing)):
+    if isinstance(event, Retrying):
         request, attempt, cause = event.request, event.attempt, event.cause
         LOGGER.info(
             _MESSAGES[type(event)],

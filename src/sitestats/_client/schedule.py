@@ -18,8 +18,6 @@ from sitestats._common.errors import ConfigurationError, QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
 from sitestats._common.settings import (
-    NOT_GIVEN,
-    NotGiven,
     check_seconds,
     positive_count,
 )
@@ -57,12 +55,6 @@ class BlockOptions:
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 
-    def with_deadline(self, deadline: float | NotGiven | None) -> BlockOptions:
-        """These options with another *deadline*, if one is given."""
-        if deadline is NOT_GIVEN:
-            return self
-        return attrs.evolve(self, deadline=deadline)
-
 
 class Schedule:
     """Counts queries taken and outcomes returned, and decides what is next."""
@@ -90,7 +82,8 @@ class Schedule:
         self._total = len(queries) if isinstance(queries, Sized) else None
         self._show: ShowProgress | None = None
         self._block = ExitStack()
-        self._begun = False
+        self.is_begun = False
+        """Whether the block was entered."""
         self._ended = False
         self._no_more = False
         self._taken = 0
@@ -99,23 +92,17 @@ class Schedule:
         self._in_order = options.in_order
         self._waiting: dict[int, Outcome] = {}
         self._took_one = False
-        self._taken_by_caller = False
 
     def begin(self) -> None:
         """Enter the block."""
-        if self._begun:
+        if self.is_begun:
             raise ConfigurationError(
                 "this get_many block was already used: call get_many again"
             )
-        self._begun = True
+        self.is_begun = True
         if self._seconds is not None:
             self.deadline = Deadline(self._seconds, time.monotonic() + self._seconds)
         self._show = self._block.enter_context(showing(self._progress, "queries"))
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether the block was entered."""
-        return self._begun
 
     def end(self) -> None:
         """Leave the block."""
@@ -124,7 +111,7 @@ class Schedule:
 
     def check_open(self) -> None:
         """Raise an error outside of the block."""
-        if not self._begun:
+        if not self.is_begun:
             raise ConfigurationError(
                 "get_many needs a block, which ends what is under way when it is left: "
                 "“with client.stats.get_many(queries) as stream:” (“async with” for "
@@ -137,22 +124,16 @@ class Schedule:
             )
 
     def begin_to_collect(self) -> None:
-        """Raise an error outside of the block, and where all that are left would be
-        none, without a word: when a loop took them, or ``collect`` was begun. One that
-        ended in an error took outcomes too.
+        """Raise an error outside of the block, and where all outcomes were taken, so
+        that none would be left.
         """
         self.check_open()
-        if self._given and self._taken_by_caller:
+        if self._given and self._no_more and not self.under_way and not self._waiting:
             raise ConfigurationError(
                 "the outcomes of this get_many block were taken already, and each "
                 "comes once: “outcomes = client.stats.get_many(…).collect()” holds "
                 "them all, and makes frames as often as you like"
             )
-        self._taken_by_caller = True
-
-    def record_end(self) -> None:
-        """Record that the last outcome was returned."""
-        self._taken_by_caller = True
 
     @property
     def under_way(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -91,9 +90,6 @@ class SetupReport:
         return "\n".join(map(str, self.rows))
 
 
-_right = partial(SetupRow, ok=True)
-_wrong = partial(SetupRow, ok=False)
-
 
 def _unchecked(name: str, why: str) -> SetupRow:
     return SetupRow(name, f"not checked: {why}", ok=None)
@@ -110,9 +106,8 @@ def check_setup(
         is_given: Whether the user gave what sends, which has settings of its own.
     """
     rows = [*_settings_rows(settings, is_given=is_given)]
-    has_account = settings.api_key is not None and settings.user_id is not None
     request = list_request()
-    if not has_account:
+    if settings.api_key is None or settings.user_id is None:
         # A key is not sent for nothing.
         request = attrs.evolve(request, credentials=Credentials.NONE)
     try:
@@ -120,21 +115,29 @@ def check_setup(
     except SiteStatsError as error:
         step = error.step if isinstance(error, TransportError) else "response"
         what, to_do = _STEPS[step]
-        text = f"{what}: {error}: {to_do}"
-        return SetupReport((*rows, _wrong("connection", text)), error)
-    rows.append(_right("connection", "the service responds"))
-    about_key, found = yield from _check_credentials(
-        settings, hostname, response, request
-    )
-    rows += [*about_key, _clock(response)]
+        rows.append(SetupRow("connection", f"{what}: {error}: {to_do}", ok=False))
+        return SetupReport(tuple(rows), error)
+    rows.append(SetupRow("connection", "the service responds", ok=True))
+    found: SiteStatsError | None = None
+    try:
+        rows += yield from _check_credentials(settings, hostname, response, request)
+    except (AuthenticationError, PermissionDeniedError) as error:
+        text = f"{error}: compare it with your account's settings"
+        rows.append(SetupRow("credentials", text, ok=False))
+        found = error
+    except SiteStatsError as error:
+        rows.append(_unchecked("credentials", str(error)))
+        found = error
+    rows.append(_clock(response))
     try:
         # Again, since the first call connected.
         _, seconds = yield from send_once(request, settings)
     except SiteStatsError as error:
-        row, found = _wrong("call", str(error)), found or error
+        rows.append(SetupRow("call", str(error), ok=False))
+        found = found or error
     else:
-        row = _right("call", f"takes {seconds * 1000:,.0f} ms")
-    return SetupReport((*rows, row), found)
+        rows.append(SetupRow("call", f"takes {seconds * 1000:,.0f} ms", ok=True))
+    return SetupReport(tuple(rows), found)
 
 
 def send_once(
@@ -150,39 +153,36 @@ def send_once(
 def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
     sources = settings.sources
     base = f"{settings.base}, from {sources.get('base_url', 'a client')}"
-    yield _right("base address", base)
+    yield SetupRow("base address", base, ok=True)
     for name, title in (("api_key", "API key"), ("user_id", "user ID")):
-        source = sources.get(name)
         given = getattr(settings, name) is not None
-        text = f"from {source or 'a client'}" if given else "none"
+        text = f"from {sources.get(name, 'a client')}" if given else "none"
         yield SetupRow(title, text, True if given else None)
     if is_given:
-        own = "that of http_client="
-        yield _unchecked("proxy", own)
-        yield _unchecked("certificates", own)
+        yield _unchecked("proxy", "that of http_client=")
+        yield _unchecked("certificates", "that of http_client=")
         return
-    proxy: str = "none"
+    proxy = "none"
     if settings.proxy is not None:
         parts = urlsplit(settings.proxy)
-        source = sources.get("proxy", "a client")
         # Without its user and password.
-        name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        proxy = f"{name}, from {source}"
-    yield _right("proxy", proxy)
+        proxy = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        proxy += f", from {sources.get('proxy', 'a client')}"
+    yield SetupRow("proxy", proxy, ok=True)
     yield _certificates(settings.verify)
 
 
 def _certificates(verify: object) -> SetupRow:
     if verify is False:
-        return _wrong("certificates", "not checked: anybody may read the key")
-    text = "those of certifi"
-    if isinstance(verify, str):
-        text = f"those of {verify}, from verify"
+        text = "not checked: anybody may read the key"
     elif verify is not True:
-        text = "those of an SSLContext, from verify"
+        named = verify if isinstance(verify, str) else "an SSLContext"
+        text = f"those of {named}, from verify"
     elif found := certificates_of_environment():
         text = f"those of {found[1]}, from {found[0]}"
-    return _right("certificates", text)
+    else:
+        text = "those of certifi"
+    return SetupRow("certificates", text, ok=verify is not False)
 
 
 def _check_credentials(
@@ -190,41 +190,35 @@ def _check_credentials(
     hostname: str | None,
     response: HttpResponse,
     request: HttpRequest,
-) -> Flow[tuple[list[SetupRow], SiteStatsError | None]]:
+) -> Flow[list[SetupRow]]:
     """Whether the service takes the key with the user ID, by its list of websites; or
     the key alone, by the website *hostname*, which is closed without it.
     """
-    right = partial(_right, "credentials")
-    is_closed = False
-    try:
-        if settings.api_key is not None and settings.user_id is not None:
-            websites = read(settings, read_websites, response, request)
-            number = _right("list of websites", counted(len(websites), "website"))
-            return [right("the service takes the key with the user ID"), number], None
-        if settings.api_key is None:
-            why = "there is none: statistics of public websites need none"
-        elif hostname is None:
-            why = "that needs a user ID, or the name of a private website"
-        else:
-            query = StatsQuery(hostname).fields("pageviews").last(days=1)
-            request = requested(query).request
-            response, _ = yield from send_once(request, settings)
-            read(settings, decode_json, response, request)
-            is_closed = True
-            request = attrs.evolve(request, credentials=Credentials.NONE)
-            response, _ = yield from send_once(request, settings)
-            read(settings, decode_json, response, request)
-            why = "this website is public, so it opens for any key"
-    except (AuthenticationError, PermissionDeniedError) as error:
-        if is_closed:
-            return [
-                right("the service takes it: without it the website is closed")
-            ], None
-        text = f"{error}: compare it with your account's settings"
-        return [_wrong("credentials", text)], error
-    except SiteStatsError as error:
-        return [_unchecked("credentials", str(error))], error
-    return [_unchecked("credentials", why)], None
+    text = "the service takes the key with the user ID"
+    if request.credentials is not Credentials.NONE:
+        websites = read(settings, read_websites, response, request)
+        return [
+            SetupRow("credentials", text, ok=True),
+            SetupRow("list of websites", counted(len(websites), "website"), ok=True),
+        ]
+    if settings.api_key is None:
+        why = "there is none: statistics of public websites need none"
+    elif hostname is None:
+        why = "that needs a user ID, or the name of a private website"
+    else:
+        query = StatsQuery(hostname).fields("pageviews").last(days=1)
+        request = requested(query).request
+        response, _ = yield from send_once(request, settings)
+        read(settings, decode_json, response, request)
+        request = attrs.evolve(request, credentials=Credentials.NONE)
+        response, _ = yield from send_once(request, settings)
+        try:
+            decode_json(response, request)
+        except (AuthenticationError, PermissionDeniedError):
+            text = "the service takes it: without it the website is closed"
+            return [SetupRow("credentials", text, ok=True)]
+        why = "this website is public, so it opens for any key"
+    return [_unchecked("credentials", why)]
 
 
 def _clock(response: HttpResponse) -> SetupRow:
@@ -232,7 +226,7 @@ def _clock(response: HttpResponse) -> SetupRow:
         return _unchecked("clock", "the response has no Date")
     # A Date has no fractions, and the response took its time.
     seconds = abs((response.received_at - response.date).total_seconds())
-    text = f"{seconds:,.0f} s from the service's"
-    if seconds <= _CLOSE:
-        return _right("clock", text)
-    return _wrong("clock", f"{text}: set the clock of this machine")
+    text, is_close = f"{seconds:,.0f} s from the service's", seconds <= _CLOSE
+    if not is_close:
+        text += ": set the clock of this machine"
+    return SetupRow("clock", text, ok=is_close)

@@ -58,10 +58,6 @@ _MORE_WORDS_OF_THE_ACCOUNT: Final = r"""\b(?:
         sign(?:ed)?[ ]in | admins? | developers?
       | plans? | subscriptions? | upgrad\w+ | quotas? | billing | payments?
     )\b"""
-_BY_WORDS: Final = (
-    (_WORDS_OF_PERMISSION, PermissionDeniedError),
-    (_WORDS_OF_CREDENTIALS, AuthenticationError),
-)
 # What a message quotes from the request does not count: a filter may be called
 # metadata.role. An apostrophe within a word is no quote.
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|`[^`]*`|\bmetadata\.\w+")
@@ -87,19 +83,13 @@ def is_about_account(message: str) -> bool:
     >>> is_about_account("The label 'plan' is too long")
     False
     """
-    own_words = _QUOTED.sub(" ", message)
-    return any(
-        _has(own_words, words)
-        for words in (
-            _WORDS_OF_CREDENTIALS,
-            _WORDS_OF_PERMISSION,
-            _MORE_WORDS_OF_THE_ACCOUNT,
-        )
-    )
+    words = _WORDS_OF_CREDENTIALS, _WORDS_OF_PERMISSION, _MORE_WORDS_OF_THE_ACCOUNT
+    return any(_has(message, kind) for kind in words)
 
 
-def _has(text: str, words: str) -> bool:
-    return re.search(words, text, re.IGNORECASE | re.VERBOSE) is not None
+def _has(message: str, words: str) -> bool:
+    own = _QUOTED.sub(" ", message)
+    return re.search(words, own, re.IGNORECASE | re.VERBOSE) is not None
 
 
 def page_title(body: bytes) -> str | None:
@@ -129,10 +119,10 @@ def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
         return _BY_STATUS[status]
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ServerError
-    own_words = _QUOTED.sub(" ", words)
-    for words_of_kind, kind in _BY_WORDS:
-        if _has(own_words, words_of_kind):
-            return kind
+    if _has(words, _WORDS_OF_PERMISSION):
+        return PermissionDeniedError
+    if _has(words, _WORDS_OF_CREDENTIALS):
+        return AuthenticationError
     return BadRequestError if status >= HTTPStatus.BAD_REQUEST else ServiceError
 
 
@@ -154,6 +144,13 @@ def _describe(
 ) -> str:
     """A sentence about an error response without a message."""
     status = response.status
+    if status in _REDIRECTS:
+        target = _without_secrets(response.headers.get("location", ""))
+        return (
+            f"the service redirected ({status}) to {target or 'another address'}: "
+            "redirects are not followed, since credentials are for one origin alone; "
+            "if the service has moved, change the base address"
+        )
     if status == HTTPStatus.NOT_FOUND:
         return f"the service does not know {request.path}"
     if status == HTTPStatus.LOCKED:
@@ -166,13 +163,12 @@ def _describe(
         named = str(status)
     title = page_title(response.body)
     if title is not None:
-        return (
-            f"the service responded {named} with a page of HTML: {title or 'no title'}"
-        )
-    if fields or not response.body.strip():
-        return f"the service responded {named} without a message"
-    text = clean(response.body[:_LONGEST].decode(errors="replace"))
-    return f"the service responded {named}: {text}"
+        what = f" with a page of HTML: {title or 'no title'}"
+    elif fields or not response.body.strip():
+        what = " without a message"
+    else:
+        what = f": {clean(response.body[:_LONGEST].decode(errors='replace'))}"
+    return f"the service responded {named}{what}"
 
 
 def _without_secrets(address: str) -> str:
@@ -222,15 +218,16 @@ def _error(
 ) -> ServiceError | ResponseError:
     """The exception for an error response, which *data* is the decoded body of."""
     status = response.status
-    if status not in OK and status < HTTPStatus.BAD_REQUEST:
-        if status in _REDIRECTS:
-            return _redirect(response, request)
-        return unreadable(response, request, f"has the undocumented status {status}")
     fields = data if isinstance(data, dict) else {}
-    code = fields.get("code")
+    code, words, kind = fields.get("code"), _message(fields), ServiceError
     code = code if isinstance(code, str) else None
-    words = _message(fields)
-    return _class(status, code, words)(
+    if status in _REDIRECTS:
+        words = ""
+    elif status not in OK and status < HTTPStatus.BAD_REQUEST:
+        return unreadable(response, request, f"has the undocumented status {status}")
+    else:
+        kind = _class(status, code, words)
+    return kind(
         words or _describe(response, request, fields),
         status=status,
         code=code,
@@ -239,19 +236,6 @@ def _error(
         request=request,
         retry_after=response.retry_after,
         credentials_from=response.credentials_from,
-    )
-
-
-def _redirect(response: HttpResponse, request: HttpRequest) -> ServiceError:
-    target = _without_secrets(response.headers.get("location", ""))
-    return ServiceError(
-        f"the service redirected ({response.status}) to {target or 'another address'}: "
-        "redirects are not followed, since credentials are for one origin alone; if "
-        "the service has moved, change the base address",
-        status=response.status,
-        body=response.body,
-        headers=response.headers,
-        request=request,
     )
 
 

@@ -159,10 +159,12 @@ def read_added(
 
 def _flags(data: JsonValue) -> list[Problem]:
     """The problems of the values that report success."""
-    found = data if isinstance(data, dict) else {}
-    names = [name for name in ("ok", "success") if name in found]
-    checked = (structure(found[name], bool, f"$.{name}", "2.2") for name in names)
-    return [problem for _, wrong in checked for problem in wrong]
+    flags = data if isinstance(data, dict) else {}
+    return [
+        Problem("expected a boolean", section="2.2", where=f"$.{name}")
+        for name in ("ok", "success")
+        if not isinstance(flags.get(name, True), bool)
+    ]
 
 
 # --- JSONP --------------------------------------------------------------------------
@@ -174,19 +176,19 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     An error response may be wrapped too, so the call is unwrapped to check it.
     Text around the call is not documented, and left as it is.
     """
-    try:
-        text = response.body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # Not yet an error: that of the service may come in any encoding.
-        text = ""
+    # What is not UTF-8 may still be an error of the service.
+    text = response.body.decode("utf-8-sig", "surrogateescape")
     start = re.search(rf"(?<![\w$.]){re.escape(callback)}\s*\(", text)
-    inside = text[start.end() : text.rfind(")")] if start and ")" in text else None
-    unwrapped = response
-    if inside is not None:
-        unwrapped = attrs.evolve(response, body=inside.encode())
+    is_call = start is not None and ")" in text
+    inside = text[start.end() : text.rfind(")")] if start and is_call else text
+    body = inside.encode(errors="surrogateescape")
+    unwrapped = attrs.evolve(response, body=body)
     data = decode_json(unwrapped, request, may_be_text=True)
-    is_call = inside is not None and isinstance(data, dict)
-    if not is_call or page_title(response.body) is not None:
+    if (
+        not is_call
+        or not isinstance(data, dict)
+        or page_title(response.body) is not None
+    ):
         why = f"is not a call of {callback} with an object of statistics"
         raise unreadable(response, request, why)
     return text
@@ -336,16 +338,15 @@ def _values(
 ) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
     values: dict[str, Any] = {}
+    zone = data.get("timezone") or requested.timezone
+    is_open = moment and (period.end is None or moment < period.end)
+    most = _MOST_EVENTS if requested.events == "*" else math.inf
+    limits = {"histogram": math.inf, "events": most}
     for name, kind in wanted.kinds.items():
         if name not in data:
             continue
-        value, limit, zone = data[name], float(requested.limit), None
-        if name in TOTALS:
-            values[name] = value
-            continue
+        value = data[name]
         if name == "histogram":
-            limit, zone = math.inf, data.get("timezone") or requested.timezone
-            is_open = moment and (period.end is None or moment < period.end)
             value = mark_entries(
                 value,
                 requested.interval,
@@ -353,15 +354,15 @@ def _values(
                 (period.first_day, period.last_day),
                 moment if is_open else None,
             )
-        elif name == "events":
-            limit = _MOST_EVENTS if requested.events == "*" else math.inf
-        values[name] = Entries(
-            value,
-            name=name,
-            entry_type=get_args(kind)[0],
-            truncated=len(value) >= limit,
-            timezone=zone,
-        )
+        if name not in TOTALS:
+            value = Entries(
+                value,
+                name=name,
+                entry_type=get_args(kind)[0],
+                truncated=len(value) >= limits.get(name, requested.limit),
+                timezone=zone if name == "histogram" else None,
+            )
+        values[name] = value
     return values
 
 

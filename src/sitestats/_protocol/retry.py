@@ -46,14 +46,8 @@ class Retrying:
     """The status of the response; where none arrived, the name of the error."""
 
 
-@attrs.frozen
-class Pausing:
+class Pausing(Retrying):
     """A note of a flow: the service asked all requests of a kind to wait."""
-
-    request: HttpRequest
-    seconds: float
-    attempt: int
-    cause: int
 
 
 @attrs.frozen
@@ -140,8 +134,13 @@ def send_with_retries(  # noqa: PLR0917  passed on by operations alone
             cause = response.status
             if cause < TOO_MANY_REQUESTS:
                 return response
-            if cause == TOO_MANY_REQUESTS:
-                yield from _begin_pause(pauses, request, response, attempt)
+            if cause == TOO_MANY_REQUESTS and (asked := response.retry_after):
+                time, is_search = (
+                    (yield from now()).monotonic,
+                    is_contains_search(request),
+                )
+                pauses.begin(now=time, seconds=asked, searches_alone=is_search)
+                yield Note(Pausing(request, asked, attempt, cause))
             again = request.method == "GET" and is_temporary(cause)
             seconds = _wait_before_retry(policy, attempt, again=again)
             seconds = max(seconds, response.retry_after or 0.0)
@@ -168,18 +167,6 @@ def is_contains_search(request: HttpRequest) -> bool:
         name in PAGE_FILTERS and any(map(is_contains, value.split(",")))
         for name, value in request.params
     )
-
-
-def _begin_pause(
-    pauses: Pauses, request: HttpRequest, response: HttpResponse, attempt: int
-) -> Flow[None]:
-    """Begin the pause that *response* requests, if it does."""
-    seconds = response.retry_after
-    if seconds:
-        moment = yield from now()
-        is_search = is_contains_search(request)
-        pauses.begin(now=moment.monotonic, seconds=seconds, searches_alone=is_search)
-        yield Note(Pausing(request, seconds, attempt, response.status))
 
 
 def _wait(
