@@ -85,12 +85,12 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         http_client: HttpClientT | None = None,
     ) -> None:
         key, user = as_secret(api_key), as_secret(user_id)
-        given_headers = wrapped_headers(headers)
+        given_proxy, given_headers = as_secret(proxy), wrapped_headers(headers)
         # From here on no frame of this package has a credential in a variable.
-        del api_key, user_id, headers
+        del api_key, user_id, proxy, headers
         if http_client is not None:
-            _refuse_beside_http_client(proxy, verify)
-            proxy = None
+            _refuse_beside_http_client(given_proxy, verify)
+            given_proxy = None
         opened, own = _as_store(store)
         if opened is not None:
             _check_partition(opened, http_client, verify)
@@ -103,7 +103,7 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
             retry=retries,
             max_connections=max_connections,
             read_only=read_only,
-            proxy=proxy,
+            proxy=given_proxy,
             verify=verify,
             headers=given_headers,
             store=opened,

@@ -13,7 +13,13 @@ import attrs
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .pauses import Pauses
-from .secret import Secret, checked_headers, checked_secret, read_key_file
+from .secret import (
+    Secret,
+    as_secret,
+    checked_headers,
+    checked_secret,
+    read_key_file,
+)
 from .wire import Credentials
 
 if TYPE_CHECKING:
@@ -82,9 +88,8 @@ def _check_flag(name: str, value: object) -> None:
         raise _refusal(name, "True or False", value)
 
 
-def _check_proxy(name: str, value: object) -> None:
-    if not isinstance(value, str | None):
-        raise _refusal(name, "an address such as 'http://…' or None", value)
+def _revealed(given: Any) -> str | None:
+    return None if given is None else as_secret(given).reveal()
 
 
 def _by(
@@ -170,9 +175,7 @@ class Settings:
     max_connections: int = attrs.field(default=50, validator=_by(positive_count))
     read_only: bool = attrs.field(default=False, validator=_by(_check_flag))
     # A proxy's address may hold a password.
-    proxy: str | None = attrs.field(
-        default=None, validator=_by(_check_proxy), repr=False
-    )
+    proxy: str | None = attrs.field(default=None, converter=_revealed, repr=False)
     verify: bool | str | ssl.SSLContext = attrs.field(
         default=True, converter=checked_verify
     )
@@ -227,7 +230,7 @@ def resolve(
             source = getattr(secret, "source", "") or name
             options[name], sources[name] = checked_secret(secret, source), source
     if proxy is NOT_GIVEN:
-        proxy = proxy_from_environment(base)
+        proxy = as_secret(proxy_from_environment(base))
         sources["proxy"] = f"{base.scheme.upper()}_PROXY or ALL_PROXY"
     if os.environ.get(READ_ONLY_VARIABLE, "").strip().lower() not in _NO:
         options["read_only"], sources["read_only"] = True, READ_ONLY_VARIABLE

@@ -12,6 +12,7 @@ import base64
 import ssl
 import sys
 import threading
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -235,10 +236,6 @@ class _DirectPool:
 
 
 class _Direct(_DirectPool, httpcore.ConnectionPool):
-    def create_connection(self, origin: httpcore.Origin) -> Any:
-        """What httpcore sends by where a mock lets a request through."""
-        return httpcore.HTTPConnection(origin, ssl_context=self._context())
-
     def handle_request(self, request: httpcore.Request) -> Any:
         sends = httpcore.ConnectionPool.handle_request
         if _is_mocked(sends):
@@ -247,10 +244,6 @@ class _Direct(_DirectPool, httpcore.ConnectionPool):
 
 
 class _AsyncDirect(_DirectPool, httpcore.AsyncConnectionPool):
-    def create_connection(self, origin: httpcore.Origin) -> Any:
-        """As above."""
-        return httpcore.AsyncHTTPConnection(origin, ssl_context=self._context())
-
     async def handle_async_request(self, request: httpcore.Request) -> Any:
         sends = httpcore.AsyncConnectionPool.handle_async_request
         if _is_mocked(sends):
@@ -294,55 +287,53 @@ class _Backend(httpcore.SyncBackend):
 def _pool_below(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
     if settings.proxy is None:
         return (_AsyncDirect if is_awaited else _Direct)(settings, pool)
-    proxy = _checked_proxy(settings.proxy)
-    options: dict[str, Any] = {
-        "proxy_url": httpcore.URL(str(proxy.url)),
-        "proxy_auth": proxy.raw_auth,
-        "network_backend": httpcore.AnyIOBackend() if is_awaited else _Backend(),
-        # h11 would take bytes that are left over for the next response.
-        "max_keepalive_connections": 0,
-    }
+    proxy = _checked_proxy(settings)
+    kinds: Any = httpcore.HTTPProxy, httpcore.AsyncHTTPProxy
+    options: dict[str, Any] = {}
     if settings.base.scheme == "https":
         options["ssl_context"] = _made_context(settings.verify)
+    if proxy.url.scheme == "https":
+        # The certificates that are for the service are none of a proxy's business.
+        options["proxy_ssl_context"] = _made_context(verify=True)
     if proxy.url.scheme.startswith("socks"):
         if find_spec("socksio") is None:
             raise ConfigurationError(
                 "A SOCKS proxy needs the package socksio: pip install 'httpx[socks]'."
             )
-        return (httpcore.AsyncSOCKSProxy if is_awaited else httpcore.SOCKSProxy)(
-            **options
-        )
-    if proxy.url.scheme == "https":
-        # The certificates that are for the service are none of a proxy's business.
-        options["proxy_ssl_context"] = _made_context(verify=True)
-    return (httpcore.AsyncHTTPProxy if is_awaited else httpcore.HTTPProxy)(**options)
+        kinds = httpcore.SOCKSProxy, httpcore.AsyncSOCKSProxy
+    return kinds[is_awaited](
+        proxy_url=httpcore.URL(str(proxy.url)),
+        proxy_auth=proxy.raw_auth,
+        network_backend=httpcore.AnyIOBackend() if is_awaited else _Backend(),
+        # h11 would take bytes that are left over for the next response.
+        max_keepalive_connections=0,
+        **options,
+    )
 
 
-def _checked_proxy(address: str) -> httpx.Proxy:
-    """The proxy at *address*.
+def _checked_proxy(settings: Settings) -> httpx.Proxy:
+    """The proxy of *settings*, whose repr has no password.
 
     Raises:
-        ConfigurationError: It is no address of a proxy. The message never shows it, as
-            it may hold a password.
+        ConfigurationError: It is no address of a proxy. Neither the message nor a
+            variable shows it, as it may hold a password.
     """
-    try:
-        proxy = httpx.Proxy(address)
+    with suppress(ValueError, TypeError, httpx.InvalidURL):
+        proxy = httpx.Proxy(cast("str", settings.proxy))
         if proxy.url.host:
             return proxy
-    except (ValueError, TypeError, httpx.InvalidURL):
-        pass
     raise ConfigurationError(
         "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
         "not shown here). It is given, or from the environment."
     )
 
 
-def proxy_secrets(address: str | None) -> list[Secret]:
+def proxy_secrets(settings: Settings) -> list[Secret]:
     """What must not be shown of a proxy, in each form in which it gets that."""
-    if address is None or (auth := _checked_proxy(address).raw_auth) is None:
+    if settings.proxy is None or (auth := _checked_proxy(settings).raw_auth) is None:
         return []
     login, password = base64.b64encode(b":".join(auth)).decode(), auth[1].decode()
-    written = urlsplit(address).password or ""
+    written = urlsplit(settings.proxy).password or ""
     # As it is in a header, and as others read that.
     forms = {login, password, written, password.encode().decode("latin-1")}
     return [Secret(form) for form in forms if form]
@@ -361,17 +352,15 @@ def _made_context(
     try:
         if isinstance(verify, bool):
             context = httpx.create_ssl_context(verify=verify)
-        elif Path(verify).is_dir():
-            context = ssl.create_default_context(capath=verify)
         else:
-            context = ssl.create_default_context(cafile=verify)
+            is_folder = Path(verify).is_dir()
+            file, folder = (None, verify) if is_folder else (verify, None)
+            context = ssl.create_default_context(cafile=file, capath=folder)
     except OSError as error:
-        problem = str(error)
-    else:
-        # A name that stands nowhere else is not what the certificate is for (RFC 9525).
-        context.hostname_checks_common_name = False
-        return context
-    raise ConfigurationError(
-        f"The certificates to verify the service by can't be read: {problem}. See "
-        "verify=, SSL_CERT_FILE and SSL_CERT_DIR."
-    )
+        raise ConfigurationError(
+            f"The certificates to verify the service by can't be read: {error}. See "
+            "verify=, SSL_CERT_FILE and SSL_CERT_DIR."
+        ) from None
+    # A name that stands nowhere else is not what the certificate is for (RFC 9525).
+    context.hostname_checks_common_name = False
+    return context
