@@ -53,7 +53,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 def exchange(stop: Stop | None = None) -> Exchange:
     """An exchange with plenty of time."""
     until = time.monotonic() + PLENTY
-    return Exchange(HttpRequest("GET", "/"), until, PLENTY, stop)
+    return Exchange(HttpRequest("GET", "/"), until, PLENTY, stop or Stop())
 
 
 # --- places -----------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_who_waits_longest_is_next() -> None:
     threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
     for number, thread in enumerate(threads, 1):
         thread.start()
-        wait_until(lambda number=number: len(pool._places[0].waiting) == number)
+        wait_until(lambda number=number: len(pool._waiting[0]) == number)
     pool.leave()
     run(pool.enter(exchange()))
     assert order == [0, 1, 2, 3, 4]
@@ -222,7 +222,7 @@ def test_closing_wakes_who_waits() -> None:
     run(pool.enter(exchange()))
     with ThreadPoolExecutor(3) as executor:
         waiting = [executor.submit(run, pool.enter(exchange())) for _ in range(3)]
-        wait_until(lambda: len(pool._places[0].waiting) == 3)
+        wait_until(lambda: len(pool._waiting[0]) == 3)
         pool.close()
         for one in waiting:
             assert isinstance(one.exception(PLENTY), ClientClosedError)
@@ -327,9 +327,9 @@ def test_a_stop_ends_what_waits_for_a_place() -> None:
     run(pool.enter(exchange()))
     stopped(
         lambda stop: run(pool.enter(exchange(stop))),
-        lambda: pool._places[0].waiting,
+        lambda: pool._waiting[0],
     )
-    assert not pool._places[0].waiting
+    assert not pool._waiting[0]
     pool.leave()
     run(pool.enter(exchange()))
 

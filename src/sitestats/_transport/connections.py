@@ -10,14 +10,11 @@ import socket
 import ssl
 import threading
 import time
-from collections import defaultdict, deque
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections import Counter, defaultdict, deque
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
 from typing import Any, Final
-from weakref import WeakSet
 
-import attrs
 from anyio import wait_readable, wait_writable
 
 from sitestats._common.errors import ClientClosedError
@@ -47,13 +44,13 @@ async def look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
         name, kind = host.encode("ascii"), socket.SOCK_STREAM
         return [*socket.getaddrinfo(name, port, type=kind, flags=flags)]
 
-    found: list[Any] = []
+    found = Future[list[Any]]()
 
     def work() -> None:
         try:
-            found.extend(addresses())
+            found.set_result(addresses())
         except OSError as error:
-            found.append(error)
+            found.set_exception(error)
         finish.close()
 
     # Numbers need no look-up.
@@ -67,9 +64,7 @@ async def look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
         done.setblocking(False)  # noqa: FBT003 - its only argument
         await exchange.do(done, wait_readable, done.recv, 1)
     exchange.left()
-    if found and isinstance(found[0], OSError):
-        raise found.pop()
-    return found
+    return found.result()
 
 
 async def connect(
@@ -85,15 +80,17 @@ async def connect(
         return sock
     exchange.step = "tls"
     # An end without that of TLS is anybody's, and may cut a body short.
-    secured = context.wrap_socket(
-        sock,
-        server_hostname=host,
-        do_handshake_on_connect=False,
-        suppress_ragged_eofs=False,
-    )
-    with _closed_if_it_fails(secured):
+    with ExitStack() as unless_connected:
+        secured = context.wrap_socket(
+            sock,
+            server_hostname=host,
+            do_handshake_on_connect=False,
+            suppress_ragged_eofs=False,
+        )
+        unless_connected.enter_context(secured)
         exchange.use(secured)
         await exchange.do(secured, wait_readable, secured.do_handshake)
+        unless_connected.pop_all()
     return secured
 
 
@@ -101,21 +98,16 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
     exchange.step = "tcp"
     for number, (family, kind, protocol, _, address) in enumerate(addresses, 1):
         is_last = number == len(addresses)
-        sock = socket.socket(family, kind, protocol)
-        with suppress(*() if is_last else (OSError,)), _closed_if_it_fails(sock):
+        with (
+            suppress(*() if is_last else (OSError,)),
+            ExitStack() as unless_connected,
+        ):
+            sock = unless_connected.enter_context(socket.socket(family, kind, protocol))
             await exchange.connect(sock, address, None if is_last else _NEXT_ADDRESS)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            unless_connected.pop_all()
             return sock
     raise OSError("the host has no address")
-
-
-@contextmanager
-def _closed_if_it_fails(sock: socket.socket) -> Generator[None]:
-    try:
-        yield
-    except BaseException:
-        sock.close()
-        raise
 
 
 async def send_and_read(
@@ -145,14 +137,6 @@ def is_stale(sock: socket.socket) -> bool:
 # --- the pool ---------------------------------------------------------------------
 
 
-@attrs.define
-class _Places:
-    """The places of one event loop, or of all threads."""
-
-    free: int
-    waiting: deque[Any] = attrs.field(factory=deque[Any])
-
-
 class Pool:
     """At most *limit* requests at a time, who waits longest first; idle connections.
 
@@ -164,13 +148,13 @@ class Pool:
         self._limit = limit
         self._is_closed = False
         self._idle: deque[tuple[socket.socket, float]] = deque()
-        self.begin()
-        _POOLS.add(self)
+        self._begin()
 
-    def begin(self) -> None:
-        """Begin anew, in a forked child: what it inherited is its parent's."""
-        self._lock = threading.Lock()
-        self._places = defaultdict[int, _Places](partial(_Places, self._limit))
+    def _begin(self) -> None:
+        self._process, self._lock = os.getpid(), threading.Lock()
+        self._used = Counter[int]()
+        """The places in use of each event loop, and of all threads."""
+        self._waiting = defaultdict[int, deque[Any]](deque)
         self._close_idle()
 
     def __del__(self) -> None:
@@ -200,14 +184,17 @@ class Pool:
 
     def _enter(self, exchange: Exchange) -> Any:
         """None where a place is free, or an event to wait for."""
+        if self._process != os.getpid():
+            # In a forked child: what it inherited is its parent's.
+            self._begin()
         with self._lock:
             self._check_open()
-            places = self._places[exchange.group]
-            if not places.free:
-                places.waiting.append(exchange.new_event())
-                return places.waiting[-1]
-            places.free -= 1
-            return None
+            if self._used[exchange.group] < self._limit:
+                self._used[exchange.group] += 1
+                return None
+            event = exchange.new_event()
+            self._waiting[exchange.group].append(event)
+            return event
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -216,13 +203,13 @@ class Pool:
     def leave(self, group: int = 0, event: Any = None) -> None:
         """Hand a place to who waits longest, or end the waiting for an *event*."""
         with self._lock:
-            places = self._places[group]
-            if event in places.waiting:
-                places.waiting.remove(event)
-            elif places.waiting:
-                places.waiting.popleft().set()
+            waiting = self._waiting[group]
+            if event in waiting:
+                waiting.remove(event)
+            elif waiting:
+                waiting.popleft().set()
             else:
-                places.free += 1
+                self._used[group] -= 1
 
     # --- connections --------------------------------------------------------------
 
@@ -232,9 +219,8 @@ class Pool:
         For a fresh one an idle one is closed, so that there are never too many.
         """
         oldest = time.monotonic() - _IDLE_SECONDS
-        # Until there is none, maybe because of another thread.
-        with suppress(IndexError):
-            while True:
+        with self._lock:
+            while self._idle:
                 sock, since = self._idle.pop()
                 if not fresh and since > oldest and not is_stale(sock):
                     return sock
@@ -272,15 +258,3 @@ class Pool:
     def _close_idle(self) -> None:
         while self._idle:
             self._idle.pop()[0].close()
-
-
-_POOLS: Final = WeakSet[Pool]()
-
-
-def _begin_anew() -> None:
-    for pool in [*_POOLS]:
-        pool.begin()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_begin_anew)

@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -44,7 +44,7 @@ class Exchange:
     """What the monotonic clock shows when the call must have ended."""
     timeout: float
     """Seconds for connecting, and for each wait."""
-    stop: Stop | None = None
+    stop: Stop = attrs.field(factory=Stop)
     group: int = 0
     """Those that have this number share places: all threads, or an event loop."""
     started: float = attrs.field(factory=time.monotonic)
@@ -64,8 +64,7 @@ class Exchange:
             TimeoutError: The time for the whole call is up.
             StoppedError: Another thread has stopped it.
         """
-        if self.stop is not None:
-            self.stop.check()
+        self.stop.check()
         left = self.until - time.monotonic()
         most = self.timeout if most is None else most
         self.is_last = left <= most
@@ -90,26 +89,21 @@ class Exchange:
 
     async def wait_for(self, event: Any) -> None:
         """Wait for a place, for as long as the whole call may take."""
-        left = self.left(math.inf)
-        if self.stop is not None:
-            self.stop.add(event.set)
-        is_set = event.wait(left)
-        if self.stop is not None:
-            self.stop.discard(event.set)
-            self.stop.check()
+        self.stop.add(event.set)
+        is_set = event.wait(self.left(math.inf))
+        self.stop.discard(event.set)
+        self.stop.check()
         if not is_set:
             raise TimeoutError
 
     def use(self, sock: socket.socket) -> None:
         """Let a stop end what waits for *sock*."""
-        if self.stop is not None:
-            self._sockets.append(sock)
-            self.stop.add(self._shut)
+        self._sockets.append(sock)
+        self.stop.add(self._shut)
 
     def release(self) -> None:
         """Let its connection be used by others."""
-        if self.stop is not None:
-            self.stop.discard(self._shut)
+        self.stop.discard(self._shut)
 
     def _shut(self) -> None:
         for sock in self._sockets:
@@ -117,15 +111,11 @@ class Exchange:
                 # Not that of an SSLSocket, which would go on without TLS.
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
-    def watched(self) -> AbstractContextManager[Any]:
-        """Keep the limit where httpx connects and reads."""
-        return self._watched()
-
     @contextmanager
-    def _watched(self) -> Generator[None]:
+    def watched(self) -> Generator[Any]:
+        """Keep the limit where httpx connects and reads."""
         # It gives each read the whole timeout, so drops could fall for ever: a thread
         # shuts the connection when the time is up.
-        self.stop = self.stop or Stop()
         timer = threading.Timer(self.left(math.inf), self._shut)
         timer.daemon = True
         token = CURRENT.set(self)
@@ -153,23 +143,22 @@ class AwaitedExchange(Exchange):
     ) -> T:
         """Call *call* as soon as the socket is ready for it."""
         # TLS may have bytes already; elsewhere there are seldom any.
-        wanted: Ready | None = None
-        if ready is wait_readable and not isinstance(sock, ssl.SSLSocket):
-            wanted = ready
+        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
         while True:
-            if wanted is not None:
+            if waits:
                 with anyio.move_on_after(self.left()) as scope:
-                    await wanted(sock)
+                    await ready(sock)
                 if scope.cancelled_caught:
                     raise TimeoutError
+            waits = True
             try:
                 return call(*args)
             except ssl.SSLWantReadError:
-                wanted = wait_readable
+                ready = wait_readable
             except ssl.SSLWantWriteError:
-                wanted = wait_writable
+                ready = wait_writable
             except BlockingIOError:
-                wanted = ready
+                pass
 
     async def connect(
         self, sock: socket.socket, address: Any, most: float | None
@@ -189,9 +178,11 @@ class AwaitedExchange(Exchange):
         with self.watched():
             await event.wait()
 
-    def watched(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def watched(self) -> Generator[Any]:
         """Keep the limit, whatever waits."""
-        return anyio.fail_after(self.left(math.inf))
+        with anyio.fail_after(self.left(math.inf)):
+            yield
 
 
 CURRENT: Final[ContextVar[Exchange]] = ContextVar("sitestats_exchange")

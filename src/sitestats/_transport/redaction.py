@@ -92,30 +92,20 @@ def _redacted(secrets: list[tuple[bytes, re.Pattern[bytes]]], data: bytes) -> by
 
 
 def _pattern(secret: str) -> re.Pattern[bytes]:
-    """Finds a secret in the forms in which others write it."""
-    forms = (form.encode("utf-8", "surrogateescape") for form in _forms(secret))
+    """Finds a secret as it is, and as JSON, HTML, Python and addresses write it."""
+    codes = {ord(char): f"\\u{ord(char):04x}" for char in secret}
+    in_json = json.dumps(secret)[1:-1]
+    # Some write these characters by their codes, so that HTML can hold the JSON.
+    in_page = in_json.translate({it: codes[it] for it in codes if chr(it) in "<>&='"})
+    forms = {secret, in_json, in_json.replace("/", r"\/"), in_page}
+    address = quote(secret, safe="", errors="replace")
+    forms |= {secret.translate(codes), html.escape(secret), repr(secret)[1:-1], address}
+    # Some write hexadecimal digits in the other case.
+    forms.add("".join(f"\\u{ord(char):04X}" for char in secret))
+    forms.add(re.sub("%..", lambda it: it[0].lower(), address))
+    encoded = (form.encode("utf-8", "surrogateescape") for form in forms)
     # Longer ones first; those that begin others are the shorter ones.
-    return re.compile(b"|".join(sorted(map(re.escape, forms), reverse=True)))
-
-
-def _forms(secret: str) -> set[str]:
-    """How JSON, addresses, HTML and Python write a secret."""
-    in_json, address = (
-        json.dumps(secret)[1:-1],
-        quote(secret, safe="", errors="replace"),
-    )
-    all_of_it = "".join(f"\\u{ord(char):04x}" for char in secret)
-    return {
-        *(secret, in_json, in_json.replace("/", r"\/"), repr(secret)[1:-1]),
-        # Some write these characters by their codes, so that HTML can hold the JSON.
-        in_json.translate({ord(char): f"\\u{ord(char):04x}" for char in "<>&='"}),
-        *(
-            all_of_it,
-            re.sub("u[0-9a-f]{4}", lambda it: "u" + it[0][1:].upper(), all_of_it),
-        ),
-        *(address, re.sub("%..", lambda it: it[0].lower(), address)),
-        html.escape(secret),
-    }
+    return re.compile(b"|".join(sorted(map(re.escape, encoded), reverse=True)))
 
 
 def _decoded(data: bytes) -> bytes:
@@ -127,13 +117,10 @@ def _decoded(data: bytes) -> bytes:
 
 # --- logs -------------------------------------------------------------------------
 
+_PARTS: Final = ("connection", "http11", "http2", "proxy", "socks")
 _LOGGERS: Final = (
     *("httpx", "httpx2", "hpack.hpack", "hpack.table"),
-    *(
-        f"{library}.{part}"
-        for library in ("httpcore", "httpcore2")
-        for part in ("connection", "http11", "http2", "proxy", "socks")
-    ),
+    *(f"{one}.{part}" for one in ("httpcore", "httpcore2") for part in _PARTS),
 )
 """httpx logs an address and a status line at INFO, and httpcore, where it connects, the
 headers of a response at DEBUG: a service that repeats a key would have it logged."""

@@ -29,14 +29,13 @@ from .httpx_client import (
 from .limits import MOST_BYTES, AwaitedExchange, Exchange, run
 from .reading import CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
+from .stop import Stop
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
-
-    from .stop import Stop
 
 
 _OPTIONS: Final = {"stream": True, "follow_redirects": False}
@@ -56,12 +55,12 @@ class _SenderBase:
         self._is_far = self.is_given or settings.proxy is not None
         awaited = self._is_awaited
         self._is_watched = self._is_far and (awaited or not self.is_given)
-        library = library_of(http_client, is_awaited=awaited)
+        library: Any = library_of(http_client, is_awaited=awaited)
         self._client = http_client or own_client(
             settings, self._pool, is_awaited=awaited
         )
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
-        proxy = [] if self.is_given else proxy_secrets(settings.proxy)
+        proxy = [] if self.is_given else proxy_secrets(settings)
         self._redactor = Redactor((*own, *proxy))
         redact_logs(self._redactor)
         self._failures = Failures(settings, self._redactor, library)
@@ -77,8 +76,7 @@ class _SenderBase:
             finally:
                 self._pool.leave(exchange.group)
         except BaseException as error:
-            if exchange.stop is not None:
-                exchange.stop.check()
+            exchange.stop.check()
             failure = self._failures.of(exchange, error)
             if failure is None:
                 _clear_frames(error)
@@ -190,7 +188,7 @@ class Sender(_SenderBase):
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        return run(self._send(Exchange(request, until, timeout, stop)))
+        return run(self._send(Exchange(request, until, timeout, stop or Stop())))
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
