@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats._common.wire import HttpResponse
-from sitestats.conformance._cases import Case
+from sitestats.conformance._observation import Case
 from sitestats.conformance._shape import anonymised, load, shape
 
 JSON = st.recursive(

@@ -195,19 +195,20 @@ class Changes(HasFrame[Never], Displayed):
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
         """
-        return draw(self, ax, count=_counted(self, count))
+        names = _count_names(self.name)
+        if count is None or self.name == "events":
+            return draw(self, ax, count=names[0])
+        check_count(count)
+        return draw(self, ax, count=count)
 
     def _table(self) -> Sequence[Column]:
-        keys = [named(self.key, [item.value for item in self], self.zone)]
+        keys = {self.key: [item.value for item in self]}
         if self.name == "histogram":
-            before = [item.before for item in self]
-            keys.append(named(f"{self.key}_before", before, self.zone))
-        counts = {
-            name: [item.counts[name] for item in self]
-            for name in _count_names(self.name)
-        }
+            keys[f"{self.key}_before"] = [item.before for item in self]
+        names = _count_names(self.name)
+        counts = {name: [item.counts[name] for item in self] for name in names}
         return [
-            *keys,
+            *(named(name, cells, self.zone) for name, cells in keys.items()),
             *_changed(counts),
             named("direction", [item.direction for item in self]),
             named("partial", [item.partial for item in self]),
@@ -267,13 +268,15 @@ def changes_of(
             )
             for name in names
         }
-        if is_histogram:
-            is_partial = any(side is not None and side.partial for side in (one, other))
-            keys = getattr(one, key, None), getattr(other, key, None)
-        else:
-            is_partial, keys = partial, (getattr(one or other, key, None), None)
         direction = _direction(counts[names[0]], one, other)
-        found.append(EntryChange(keys[0], counts, direction, keys[1], is_partial))
+        if is_histogram:
+            keys = getattr(one, key, None), getattr(other, key, None)
+            is_open = any(side.partial for side in (one, other) if side)
+            change = EntryChange(keys[0], counts, direction, keys[1], is_open)
+        else:
+            value = getattr(one or other, key)
+            change = EntryChange(value, counts, direction, partial=partial)
+        found.append(change)
     return Changes(
         now.name,
         tuple(found),
@@ -321,13 +324,6 @@ def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
         for name, changes in values.items()
         for ending, side in SIDES.items()
     ]
-
-
-def _counted(changes: Changes, count: str | None) -> str:
-    if count is None or changes.name == "events":
-        return _count_names(changes.name)[0]
-    check_count(count)
-    return count
 
 
 # --- one query --------------------------------------------------------------------

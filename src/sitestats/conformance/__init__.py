@@ -10,8 +10,7 @@ It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 
 from __future__ import annotations
 
-from ._compare import compare_service
-from ._comparison import CaseDifference, ComparedCase, ServiceComparison
+from ._compare import CaseDifference, ComparedCase, ServiceComparison, compare_service
 
 __all__ = [
     "CaseDifference",

@@ -1,37 +1,96 @@
-"""Request every case from the service, one after the other: a flow without I/O.
+"""The cases, which ``cases.toml`` has, and a flow that requests each of the service.
 
 Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, TypeAlias
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 
 from sitestats._common.errors import SiteStatsError
 from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._protocol.check_setup import send_once
 from sitestats._protocol.failures import OK, decode_json
 from sitestats._protocol.flow import Sleep, now
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import read_websites
-
-from ._cases import Case, read_table
+from sitestats._query.builder import StatsQuery, requested
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._protocol.flow import Flow
 
+# --- the cases ----------------------------------------------------------------------
+
+_PARAMS: Final = {
+    "version": "6",
+    "info": "false",
+    "start": "{first}",
+    "end": "{last}",
+    "fields": "pageviews",
+}
+
+
+@attrs.frozen
+class Case:
+    """One question, and the request that decides it."""
+
+    name: str
+    section: str
+    decides: str
+    rule: str
+    of: str = "site"
+    key: str = ""
+    path: str = ""
+    params: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    without: Sequence[str] = ()
+    values: Sequence[str] = ()
+    option: str = ""
+
+    def request(self, hostname: str, now: datetime) -> HttpRequest:
+        """The request of this case about a website; the list is about none."""
+        request = list_request() if self.of == "list" else self._query(hostname, now)
+        if not self.key:
+            return request
+        return attrs.evolve(request, credentials=Credentials[self.key])
+
+    def _query(self, hostname: str, now: datetime) -> HttpRequest:
+        query = StatsQuery(hostname)
+        # Days that are over in every zone.
+        last = now.date() - timedelta(days=2)
+        days = {"first": str(last - timedelta(days=6)), "last": str(last)}
+        params = {
+            name: value.format_map(days)
+            for name, value in {**_PARAMS, **self.params}.items()
+            if name not in self.without
+        }
+        address = requested(query.path(self.path) if self.path else query).address
+        pairs = tuple(params.items())
+        return HttpRequest("GET", address, pairs, credentials=Credentials.KEY)
+
+
+@cache
+def read_table() -> dict[str, Any]:
+    """The whole table; its cases are each a ``Case``."""
+    text = files("sitestats.conformance").joinpath("cases.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    return {**table, "case": [Case(**one) for one in table["case"]]}
+
+
+# --- their requests -----------------------------------------------------------------
+
 _UNKNOWN: Final = "sitestats-check.example"
 """A website that no account has."""
-_LOCKED: Final = 423
-_TOO_MANY: Final = 429
-_FAILED: Final = 500
 NOT_SENT: Final = "not sent: "
 _ENOUGH: Final = "the service refused further requests (429)"
 _MOST_FAILURES: Final = 2
@@ -73,7 +132,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         for key in ("", "NONE")
     )
     found, _ = yield from send_once(probe, settings)
-    is_locked = found.status == _LOCKED
+    is_locked = found.status == HTTPStatus.LOCKED
     data = None if is_locked else decode_json(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
     zones = {hostname: str(zone or "UTC")}
@@ -95,9 +154,8 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         yield from _send_all([request], settings, pause, responses)
         with suppress(SiteStatsError):
             listed = responses[request]
-            for website in (
-                () if isinstance(listed, str) else read_websites(listed, request)
-            ):
+            websites = () if isinstance(listed, str) else read_websites(listed, request)
+            for website in websites:
                 name = normalise_hostname(website.hostname)
                 zones[name] = website.timezone
                 hosts.setdefault("public" if website.is_public else "private", name)
@@ -128,7 +186,7 @@ def _send_all(
         except SiteStatsError as error:
             responses[request] = f"no complete response came ({type(error).__name__})"
             continue
-        failure = _ENOUGH if found.status == _TOO_MANY else ""
-        if found.status >= _FAILED:
+        failure = _ENOUGH if found.status == HTTPStatus.TOO_MANY_REQUESTS else ""
+        if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             failure = f"the service failed ({found.status})"
         responses[request] = failure or found

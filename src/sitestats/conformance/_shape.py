@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from sitestats._common.wire import HttpResponse
 
-from ._cases import Case
+from ._observation import Case
 
 Shape = dict[str, str]
 """A text for each place: ``{"$.version": "6", "$.pages[].value": "a path"}``."""
@@ -59,18 +59,23 @@ def load(response: HttpResponse) -> Any:
         return None
 
 
+def named(data: Any) -> dict[str, Any]:
+    """The values of *data* by name, if it is an object."""
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
 def message(data: Any) -> str:
     """The message of an error response, where it has one."""
-    named = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-    return anonymised(named.get("error") or named.get("message") or "")
+    data = named(data)
+    return anonymised(data.get("error") or data.get("message") or "")
 
 
 def lists_of(data: Any) -> dict[str, list[Any]]:
     """The lists of a response by their places, such as ``$.pages``."""
     if isinstance(data, list):
         return {"$": data}
-    named = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-    return {f"$.{name}": one for name, one in named.items() if isinstance(one, list)}
+    items = named(data).items()
+    return {f"$.{name}": one for name, one in items if isinstance(one, list)}
 
 
 def shape(response: HttpResponse, case: Case) -> Shape:
@@ -91,10 +96,9 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
     """What stands at *where*, and at the places within."""
     name = where.rpartition(".")[2]
     if isinstance(value, dict):
-        named = cast("dict[str, Any]", value)
         yield where, "dict"
-        yield from _odd(named)
-        for key, inner in named.items():
+        yield from _odd(named(value))
+        for key, inner in named(value).items():
             if key.startswith("__"):
                 yield f"{where}.__…", "some"
             elif key == "value" and inner is None:
@@ -133,12 +137,10 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         total = sum(map(_count, entries))
         if where in HISTOGRAMS and total != entry.get("pageviews", total):
             yield "pageviews", "not the sum of the histogram"
-        if where == "$.pages" and total > _MANY:
-            seconds = entry.get("seconds_on_page", 0)
-            if seconds is None:
-                yield "seconds_on_page", "null"
-            elif isinstance(seconds, int | float) and seconds > _HOUR:
-                yield "seconds_on_page", "above an hour"
+        seconds = entry.get("seconds_on_page", 0)
+        is_median = isinstance(seconds, int | float) and seconds <= _HOUR
+        if where == "$.pages" and total > _MANY and not is_median:
+            yield "seconds_on_page", "not a number up to an hour"
 
 
 def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
@@ -166,6 +168,5 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
 
 def _count(entry: Any) -> int:
     """The page views of an entry, or how often an event was."""
-    named = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-    found = map(named.get, ("pageviews", "visits", "total", "count"))
+    found = map(named(entry).get, ("pageviews", "visits", "total", "count"))
     return next((count for count in found if isinstance(count, int)), 0)
