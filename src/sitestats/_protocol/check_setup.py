@@ -90,7 +90,6 @@ class SetupReport:
         return "\n".join(map(str, self.rows))
 
 
-
 def _unchecked(name: str, why: str) -> SetupRow:
     return SetupRow(name, f"not checked: {why}", ok=None)
 
