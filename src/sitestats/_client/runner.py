@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
@@ -198,7 +198,11 @@ class Runner(_Runner):
 class AsyncRunner(_Runner):
     """Runs flows, awaiting."""
 
-    run = _Runner.run_steps
+    def run(
+        self, flow: Flow[T], on_note: Observer | None = None
+    ) -> Coroutine[Any, Any, T]:
+        """Run *flow*, whose steps are awaited."""
+        return self.run_steps(flow, on_note)
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
