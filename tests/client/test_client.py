@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from both_clients import QUERY, VARIANTS, WITH_TRIO, good, opened
+from both_clients import VARIANTS, WITH_TRIO, opened
 from sitestats import (
     ConfigurationError,
     QueryError,
@@ -77,15 +76,6 @@ def test_the_longest_query_gets_a_response(
 
 
 @BOTH
-def test_temporary_failures_are_retried(variant: str, emulator: Emulator) -> None:
-    """A GET that fails twice is retried, and the third attempt succeeds."""
-    emulator.fail_next(2, status=503)
-    with opened(variant, emulator) as client:
-        assert client.stats.get(TOTALS).pageviews == 1586
-    assert len(emulator.requests) == 3
-
-
-@BOTH
 def test_a_write_is_not_repeated(variant: str, emulator: Emulator) -> None:
     """A website is sent once, whatever the response is."""
     emulator.fail_next(status=503)
@@ -121,21 +111,6 @@ def test_a_pause_is_the_clients(variant: str, emulator: Emulator) -> None:
             assert isinstance(error, RateLimitedError)
             assert 2_000 < (error.retry_after or 0) <= 3_000
     assert len(emulator.requests) == 1
-
-
-@BOTH
-def test_a_call_waits_for_the_pause_of_another(
-    variant: str, emulator: Emulator
-) -> None:
-    """A call whose time is enough waits until the pause is over, and succeeds."""
-    emulator.fail_next(status=429, retry_after=0.3)
-    with opened(variant, emulator, retries=0) as client:
-        with pytest.raises(RateLimitedError):
-            client.stats.get(TOTALS)
-        began = time.monotonic()
-        client.stats.get(TOTALS)
-    assert time.monotonic() - began > 0.1
-    assert len(emulator.requests) == 2
 
 
 @BOTH
@@ -197,12 +172,3 @@ def test_headers_trace_a_response(variant: str, emulator: Emulator) -> None:
     assert odd.value.headers["VIA"] == "1.1 gateway"
     assert stats.headers["Content-Type"].startswith("application/json")
     assert pickle.loads(pickle.dumps(stats)).headers == stats.headers
-
-
-def test_a_result_survives_pickling() -> None:
-    """It is equal, with its query and its bytes."""
-    with opened("blocking", good) as client:
-        stats = client.stats.get(QUERY)
-    copy = pickle.loads(pickle.dumps(stats))
-    assert copy == stats
-    assert (copy.query, copy.body) == (QUERY, stats.body)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import gc
-import io
 import json
 import pickle
 import signal
@@ -310,33 +309,6 @@ def test_progress_is_reported_in_order(variant: str) -> None:
     assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
 
 
-def test_a_bar_ends_with_the_block(
-    variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It counts queries, and leaves the line empty."""
-    terminal = io.StringIO()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr("sys.stderr", terminal)
-    with opened(variant, good) as client:
-        client.stats.get_many([query()] * 2, progress=True).collect()
-    *_, last, blank, _ = terminal.getvalue().split("\r")
-    assert last.endswith("of 2 queries")
-    assert blank.strip() == ""
-
-
-def test_a_view_with_other_limits(variant: str) -> None:
-    """The limits of a view apply to each query: here, no retries."""
-    statuses = iter([503] * 3 + [200] * 99)
-
-    def respond(_request: httpx.Request) -> httpx.Response:
-        return httpx.Response(next(statuses), content=good().content)
-
-    with opened(variant, respond) as client:
-        view = client.with_options(retries=0)
-        assert len(view.stats.get_many([query()] * 5).collect().failed) == 3
-
-
 # -- pauses
 
 
@@ -493,22 +465,18 @@ class StopError(BaseException):
     """Such as the SystemExit of a signal handler."""
 
 
-@pytest.mark.parametrize("error", [MineError, StopError])
-def test_a_mistake_in_a_transport(error: type[BaseException]) -> None:
-    """An error that is not ours is raised unchanged, also of a thread of get_many."""
+@pytest.mark.parametrize(
+    ("variant", "error"),
+    [("blocking", StopError), *((name, MineError) for name in WITH_TRIO)],
+    indirect=["variant"],
+)
+def test_a_mistake_in_a_transport(variant: str, error: type[BaseException]) -> None:
+    """An error that is not ours is raised unchanged, and not in a group."""
 
     def respond(_request: httpx.Request) -> httpx.Response:
         raise error
 
-    with opened("blocking", respond) as client, pytest.raises(error):
-        client.stats.get_many([query()] * 9).collect()
-    assert our_threads() == []
-
-
-@pytest.mark.parametrize("variant", WITH_TRIO[1:])
-def test_a_mistake_in_an_async_transport(variant: str) -> None:
-    """An error that is not ours is raised unchanged, and not in a group."""
-    with opened(variant, fail) as client, pytest.raises(MineError):
+    with opened(variant, respond) as client, pytest.raises(error):
         client.stats.get_many([query()] * 9).collect()
 
 

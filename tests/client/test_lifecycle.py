@@ -19,9 +19,9 @@ from typing import Any
 import anyio
 import pytest
 
-from both_clients import QUERY, QUICK, VARIANTS, WITH_TRIO, opened
+from both_clients import QUERY, QUICK, WITH_TRIO, opened
 from loopback import Connection, Server, contexts, serve
-from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
+from sitestats import AsyncClient, Client, ClientClosedError
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
@@ -69,14 +69,6 @@ def test_the_blocking_client_in_a_running_loop(server: Server) -> None:
     assert asyncio.run(cell()) == 3
 
 
-def test_loops_one_after_the_other(server: Server) -> None:
-    """An async client works in any loop, also after another one has ended."""
-    client = awaited(server)
-    for loop in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
-        assert anyio.run(get, client, backend=loop) == 3
-    asyncio.run(client.aclose())
-
-
 def test_one_loop_that_runs_several_times(server: Server) -> None:
     """In a loop that runs in turns, as in a notebook, the connection is kept."""
     with asyncio.Runner() as runner:
@@ -98,24 +90,6 @@ def test_loops_of_many_threads_at_once(server: Server) -> None:
         runs = [pool.submit(asyncio.run, several()) for _ in range(10)]
         assert [run.result(PLENTY) for run in runs] == [[3] * 10] * 10
     asyncio.run(client.aclose())
-
-
-def test_many_threads_share_few_connections() -> None:
-    """Fifty threads share ten connections, and each gets its own response."""
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            number = request.partition(b"limit=")[2].split(b"&")[0].split(b" ")[0]
-            connection.respond(b'{"ok": true, "pageviews": %s}' % number)
-
-    with (
-        serve(script) as server,
-        opened("blocking", server.address, max_connections=10) as client,
-        ThreadPoolExecutor(50) as pool,
-    ):
-        results = pool.map(lambda n: client.stats.get(QUERY.limit(n)), range(1, 501))
-        assert [stats.pageviews for stats in results] == [*range(1, 501)]
-    assert server.connections <= 10
 
 
 # -- interrupts and cancellation
@@ -181,30 +155,6 @@ def test_cancelled_at_any_step(loop: str, encrypted: bool, connected: bool) -> N
 
     with serve(polite, tls=behind if encrypted else None) as server:
         anyio.run(main, server.address, backend=loop)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_call_that_waits_for_a_connection_ends(variant: str) -> None:
-    """Its time is that of the call; the connection is the others' again."""
-    release = threading.Event()
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            assert release.wait(PLENTY)
-            connection.respond(BODY)
-
-    with (
-        serve(script) as server,
-        opened(variant, server.address, max_connections=1) as client,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        first = pool.submit(client.stats.get, QUERY)
-        hasty = client.with_options(total_timeout=0.2)
-        with pytest.raises(RequestTimeoutError):
-            hasty.stats.get(QUERY)
-        release.set()
-        assert first.result(PLENTY).pageviews == 3
-        assert client.stats.get(QUERY).pageviews == 3
 
 
 # -- closing
@@ -275,16 +225,6 @@ client.stats.get(QUERY)
 import codecs
 codecs.kept = client
 """
-FORK = """
-client = Client(sys.argv[1], proxy=None)
-assert client.stats.get(QUERY).pageviews == 3
-child = os.fork()
-assert client.stats.get(QUERY).pageviews == 3
-if not child:
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-client.close()
-"""
 FORK_ASYNC = """
 async def get():
     assert (await client.stats.get(QUERY)).pageviews == 3
@@ -344,7 +284,6 @@ def run(program: str, address: str) -> None:
     "program",
     [
         pytest.param(NEVER_CLOSED, id="never closed"),
-        pytest.param(FORK, id="fork", marks=needs_fork),
         pytest.param(FORK_ASYNC, id="fork between loops", marks=needs_fork),
         pytest.param(FEW_DESCRIPTORS, id="few descriptors", marks=needs_fork),
     ],

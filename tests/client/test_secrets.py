@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import pprint
 import subprocess
@@ -89,16 +88,6 @@ def test_no_object_shows_a_key(key: str, user: str, cls: Any) -> None:
         for thing in below(one):
             shown = f"{thing} {thing!r} {pprint.pformat(thing)}"
             assert not shows(shown, key, user), type(thing)
-
-
-@given(keys, keys, clients)
-def test_a_client_is_neither_pickled_nor_copied(key: str, user: str, cls: Any) -> None:
-    """It has credentials and connections: the error says to make it in the worker."""
-    client = cls(BASE, api_key=key, user_id=user, proxy=None)
-    for action in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="make it in the worker") as caught:
-            action(client)
-        assert not shows(secret_search.shown_by(caught.value), key, user)
 
 
 bad_keys = st.one_of(

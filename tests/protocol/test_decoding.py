@@ -28,6 +28,7 @@ from sitestats import (
     HistogramEntry,
     PageEntry,
     ResponseError,
+    ServiceError,
     SiteStatsError,
     SiteStatsWarning,
     StatsQuery,
@@ -285,7 +286,7 @@ def test_a_body_is_read_or_refused_in_time_that_grows_with_its_length(
 WEBSITE: dict[str, Any] = {
     "hostname": "example.com",
     "is_public": False,
-    "timezone": "Europe/Amsterdam",
+    "timezone": "UTC",
     "has_ssl": True,
     "has_script": True,
     "own_hostname": None,
@@ -361,3 +362,54 @@ def test_the_result_of_adding_is_read_strictly() -> None:
     assert refused(read_added, ["example.com"], **asked) == [
         "$: expected an object, got an array"
     ]
+
+
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: {"websites": it}])
+def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
+    """Both the documented object and the bare array of websites are read."""
+    (website,) = read_websites(http_response(wrap([WEBSITE])), REQUEST)
+    assert (website.hostname, website.label, website.events) == (
+        "example.com",
+        "shop",
+        30,
+    )
+    assert read_websites(http_response(wrap([])), REQUEST) == ()
+
+
+def add(data: Any, **more: Any) -> Any:
+    """The website that a client reads from this response to adding it."""
+    options: dict[str, Any] = {"hostname": "example.com", "timezone": None}
+    return read_added(
+        http_response(data), REQUEST, **{**options, "public": False, **more}
+    )
+
+
+def test_a_website_was_added_as_requested() -> None:
+    """Without a difference nothing warns."""
+    added = add({**ADDED, "hostname": "Example.com"}, timezone="Etc/UTC")
+    assert (added.hostname, added.differences) == ("Example.com", ())
+
+
+def test_a_website_was_added_with_differences() -> None:
+    """Differences are listed and warned about, and raise nothing: it was added."""
+    with pytest.warns(SiteStatsWarning) as caught:
+        added = add(
+            {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
+        )
+    assert added.timezone == "UTC"
+    wheres = [one.where for one in added.differences]
+    assert wheres == ["hostname", "timezone", "public"]
+    assert len(caught) == 1
+    assert all(where in str(caught[0].message) for where in wheres)
+
+
+def test_an_unreadable_result_says_that_the_website_was_added() -> None:
+    """The error says that the website was added, so that nobody repeats it."""
+    with pytest.raises(ResponseError, match="was added") as caught:
+        add({**ADDED, "validDNS": None, "ok": 1})
+    assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
+    with pytest.raises(ResponseError, match="was added"):
+        add({**ADDED, "success": 1})
+    for name in ("ok", "success"):
+        with pytest.raises(ServiceError):
+            add({**ADDED, name: False})

@@ -15,24 +15,8 @@ from sitestats._protocol.requests import (
     add_request,
     custom_request,
     jsonp_request,
-    list_request,
 )
 from sitestats._query.builder import StatsQuery, requested
-
-
-def test_the_path_of_statistics_is_the_host_name() -> None:
-    """The path is the host name with .json, and only the key is sent along."""
-    request = requested(StatsQuery("example.com").fields("pageviews")).request
-    assert (request.method, request.path) == ("GET", "/example.com.json")
-    assert request.params == (
-        ("version", "6"),
-        ("info", "false"),
-        ("fields", "pageviews"),
-    )
-    assert request.credentials is Credentials.KEY
-    assert request.content_type is None
-    assert request.body == b""
-    assert not request.fresh_connection
 
 
 @pytest.mark.parametrize(
@@ -66,16 +50,6 @@ def test_a_callback_goes_with_one_request() -> None:
         ("callback", "app.$show_1"),
     )
     assert request.credentials is Credentials.KEY
-
-
-def test_the_list_wants_both_credentials() -> None:
-    """The Admin API gets the content type of JSON and both credentials."""
-    request = list_request()
-    assert (request.method, request.path) == ("GET", "/api/websites")
-    assert request.credentials is Credentials.KEY_AND_USER
-    assert request.content_type == "application/json"
-    assert request.params == ()
-    assert request.body == b""
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,10 @@ from fake_responses import (
 )
 from sitestats._common.errors import (
     AuthenticationError,
-    BadRequestError,
     FieldNotRequestedError,
     ResponseError,
     ServiceError,
     SiteStatsError,
-    SiteStatsWarning,
 )
 from sitestats._common.fields import FIELDS
 from sitestats._protocol.responses import (
@@ -150,13 +148,6 @@ def test_a_list_as_long_as_the_limit_is_truncated(
     ).countries.truncated is (truncated)
 
 
-def test_the_limit_in_force_is_fifty_when_none_was_set() -> None:
-    """Fifty entries without a limit in the query are marked truncated."""
-    query = QUERY.fields("pages")
-    assert read_response(query, stats_json(pages=[entry()] * 50)).pages.truncated
-    assert not read_response(query, stats_json(pages=[entry()] * 49)).pages.truncated
-
-
 def test_the_histogram_and_named_events_are_never_truncated() -> None:
     """The limit truncates neither; all events are truncated at a thousand."""
     days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 60
@@ -218,9 +209,6 @@ def test_a_period_that_is_not_over() -> None:
     endless = {**GOOD, "end": None}
     assert not at("Fri, 20 Nov 2026 23:59:59 GMT", endless)
     assert not read_response(TOTALS, GOOD).partial
-
-
-# --- responses to another query ------------------------------------------------------
 
 
 # --- older versions -----------------------------------------------------------------
@@ -311,19 +299,6 @@ def test_a_private_website_without_a_key() -> None:
         read_response(TOTALS, stats_json())
 
 
-def test_a_failure_is_checked_before_the_fields() -> None:
-    """An error response raises the service's error, not one of missing fields."""
-    failure = {"ok": False, "error": "No Api-Key found"}
-    with pytest.raises(AuthenticationError):
-        read_response(TOTALS, failure)
-    with pytest.raises(AuthenticationError):
-        read_response(TOTALS, {**GOOD, **failure})
-    with pytest.raises(ServiceError):
-        read_response(TOTALS, {**GOOD, "success": False})
-    with pytest.raises(BadRequestError):
-        read_response(TOTALS, GOOD, status=400)
-
-
 # --- custom endpoints -----------------------------------------------------------------
 
 
@@ -334,79 +309,6 @@ def test_a_custom_endpoint_returns_plain_json(data: Any) -> None:
     assert read_json(http_response(b"", 204), REQUEST) is None
     with pytest.raises(ServiceError):
         read_json(http_response({"ok": False}), REQUEST)
-
-
-# --- websites -------------------------------------------------------------------------
-
-WEBSITE: dict[str, Any] = {
-    "hostname": "example.com",
-    "is_public": False,
-    "timezone": "UTC",
-    "has_ssl": True,
-    "has_script": True,
-    "own_hostname": None,
-    "label": "",
-    "pageviews": 1200,
-    "events": 30,
-}
-
-
-@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: {"websites": it}])
-def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
-    """Both the documented object and the bare array of websites are read."""
-    (website,) = read_websites(http_response(wrap([WEBSITE])), REQUEST)
-    assert (website.hostname, website.label, website.events) == ("example.com", "", 30)
-    assert read_websites(http_response(wrap([])), REQUEST) == ()
-
-
-ADDED: dict[str, Any] = {
-    "ok": True,
-    "success": True,
-    "hostname": "example.com",
-    "customDomain": None,
-    "public": False,
-    "timezone": "UTC",
-    "validDNS": True,
-}
-
-
-def add(data: Any, **more: Any) -> Any:
-    """The website that a client reads from this response to adding it."""
-    options: dict[str, Any] = {"hostname": "example.com", "timezone": None}
-    return read_added(
-        http_response(data), REQUEST, **{**options, "public": False, **more}
-    )
-
-
-def test_a_website_was_added_as_requested() -> None:
-    """Without a difference nothing warns."""
-    added = add({**ADDED, "hostname": "Example.com"}, timezone="Etc/UTC")
-    assert (added.hostname, added.differences) == ("Example.com", ())
-
-
-def test_a_website_was_added_with_differences() -> None:
-    """Differences are listed and warned about, and raise nothing: it was added."""
-    with pytest.warns(SiteStatsWarning) as caught:
-        added = add(
-            {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
-        )
-    assert added.timezone == "UTC"
-    wheres = [one.where for one in added.differences]
-    assert wheres == ["hostname", "timezone", "public"]
-    assert len(caught) == 1
-    assert all(where in str(caught[0].message) for where in wheres)
-
-
-def test_an_unreadable_result_says_that_the_website_was_added() -> None:
-    """The error says that the website was added, so that nobody repeats it."""
-    with pytest.raises(ResponseError, match="was added") as caught:
-        add({**ADDED, "validDNS": None, "ok": 1})
-    assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
-    with pytest.raises(ResponseError, match="was added"):
-        add({**ADDED, "success": 1})
-    for name in ("ok", "success"):
-        with pytest.raises(ServiceError):
-            add({**ADDED, name: False})
 
 
 # --- JSONP ------------------------------------------------------------------------

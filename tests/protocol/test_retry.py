@@ -1,90 +1,140 @@
-"""Retries, as a sans-I/O flow: no clock, no socket."""
+"""Retries, and pauses that requests share after a 429: no clock, no socket."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RateLimitedError,
+    SiteStatsError,
+)
 from sitestats._common.pauses import Pauses
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._protocol.retry import Pausing, Retrying, send_with_retries
+from sitestats._protocol.retry import (
+    NO_DEADLINE,
+    Deadline,
+    Pausing,
+    Retrying,
+    is_contains_search,
+    send_with_retries,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from sitestats._protocol.flow import Flow, StepResult
 
-    from sitestats._protocol.flow import Flow, Step, StepResult
-
-GET = HttpRequest("GET", "/example.com.json")
+PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
+SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))
 POST = HttpRequest("POST", "/api/websites/add")
 OK = HttpResponse(200)
 NEVER_LEFT = ConnectionFailedError("refused", maybe_sent=False)
 MAYBE_SENT = ConnectionFailedError("reset", maybe_sent=True)
-
 Outcome = HttpResponse | ConnectionFailedError
+POLICY = RetryPolicy(retries=3, wait_initial=0.0)
 
 
-class FlowRunner:
-    """Runs a flow with scripted outcomes, on a clock of its own."""
+def refusal(seconds: float) -> HttpResponse:
+    """A 429 with a Retry-After."""
+    return HttpResponse(429, {"retry-after": f"{seconds:.3f}"})
 
-    def __init__(self, *outcomes: Outcome) -> None:
-        self.outcomes = list(outcomes)
-        self.time = 1_000.0
-        self.sent: list[Send] = []
-        self.pauses: list[float] = []
-        self.notes: list[object] = []
 
-    def run(self, flow: Flow[HttpResponse]) -> HttpResponse:
-        go_on: Callable[[], Step] = partial(next, flow)
+@define
+class ConcurrentFlows:
+    """Runs flows side by side on one clock, with one list of responses."""
+
+    responses: list[Any]
+    time: float = 1_000.0
+    sent: list[tuple[float, HttpRequest]] = field(factory=list[Any])
+    limits: list[float] = field(factory=list[float])
+    sleeps: list[float] = field(factory=list[float])
+    notes: list[object] = field(factory=list[object])
+    ended: dict[int, HttpResponse | SiteStatsError] = field(factory=dict[int, Any])
+
+    def run(self, *flows: Flow[HttpResponse]) -> None:
+        """Run the steps of all flows, always the one that is due first."""
+        due = [(self.time, place, flow) for place, flow in enumerate(flows)]
+        while due:
+            due.sort(key=lambda entry: entry[:2])
+            when, place, flow = due.pop(0)
+            self.time = max(self.time, when)
+            wakes = self.advance(place, flow)
+            if wakes is not None:
+                due.append((wakes, place, flow))
+
+    def advance(self, place: int, flow: Flow[HttpResponse]) -> float | None:
+        """Run one flow up to its next sleep; the value is when that ends."""
+        outcome: StepResult = None
+        error: ConnectionFailedError | None = None
         while True:
             try:
-                step = go_on()
+                step = flow.send(outcome) if error is None else flow.throw(error)
             except StopIteration as done:
-                response: HttpResponse = done.value
-                return response
-            try:
-                go_on = partial(flow.send, self.outcome(step))
-            except ConnectionFailedError as error:
-                go_on = partial(flow.throw, error)
-
-    def outcome(self, step: Step) -> StepResult:
-        match step:
-            case Now():
-                return Moment(self.time, unix=0.0)
-            case Sleep(seconds):
-                self.pauses.append(seconds)
-                self.time += seconds
-            case Note(event):
-                self.notes.append(event)
-            case Send():
-                self.sent.append(step)
-                outcome = self.outcomes.pop(0)
-                if isinstance(outcome, ConnectionFailedError):
-                    raise outcome
-                return outcome
-        return None
+                self.ended[place] = done.value
+                return None
+            except SiteStatsError as failure:
+                self.ended[place] = failure
+                return None
+            outcome = error = None
+            match step:
+                case Now():
+                    outcome = Moment(self.time, unix=0.0)
+                case Sleep(seconds):
+                    self.sleeps.append(seconds)
+                    return self.time + seconds
+                case Send(request, until):
+                    self.sent.append((self.time, request))
+                    self.limits.append(until)
+                    outcome = self.responses.pop(0) if self.responses else OK
+                    if isinstance(outcome, ConnectionFailedError):
+                        outcome, error = None, outcome
+                case Note(event):
+                    self.notes.append(event)
+                case _:
+                    raise AssertionError(step)
 
 
 def run(
-    runner: FlowRunner, request: HttpRequest = GET, retries: int = 2
-) -> HttpResponse:
-    """Send *request* with so many *retries*."""
-    policy = RetryPolicy(retries=retries)
-    return runner.run(send_with_retries(request, policy, 60.0, Pauses()))
+    *responses: Outcome, request: HttpRequest = PLAIN, total_timeout: float = 60.0
+) -> ConcurrentFlows:
+    """Run one call to its end, which gets these *responses*."""
+    flows = ConcurrentFlows([*responses])
+    policy = RetryPolicy(retries=2)
+    flows.run(send_with_retries(request, policy, total_timeout, Pauses()))
+    return flows
 
 
-def test_a_good_response_ends_the_call() -> None:
-    """A request that succeeds is sent once, without a pause."""
-    runner = FlowRunner(OK)
-    assert run(runner) == OK
-    assert runner.sent == [Send(GET, until=1_060.0)]
-    assert runner.pauses == []
+def sends(
+    *requests: HttpRequest,
+    total_timeout: float = 60.0,
+    deadline: Deadline = NO_DEADLINE,
+) -> list[Flow[HttpResponse]]:
+    """A flow for each request of a block; they share pauses and a deadline."""
+    pauses = Pauses()
+    return [
+        send_with_retries(request, POLICY, total_timeout, pauses, deadline=deadline)
+        for request in requests
+    ]
+
+
+def calls(
+    *requests: HttpRequest, pauses: Pauses, total_timeout: float = 60.0
+) -> list[Flow[HttpResponse]]:
+    """A flow for each request, as calls of one client that share its *pauses*."""
+    return [
+        send_with_retries(request, POLICY, total_timeout, pauses)
+        for request in requests
+    ]
+
+
+# -- retries
 
 
 @pytest.mark.parametrize(
@@ -94,35 +144,25 @@ def test_a_good_response_ends_the_call() -> None:
 )
 def test_a_get_is_retried(passing: Outcome) -> None:
     """A GET is retried after a failed connection, a 429 and a 5xx."""
-    runner = FlowRunner(passing, passing, OK)
-    assert run(runner) == OK
-    assert len(runner.sent) == 3
-    first, second = runner.pauses
+    flows = run(passing, passing)
+    assert flows.ended[0] == OK
+    assert (len(flows.sent), {*flows.limits}) == (3, {1_060.0})
+    first, second = flows.sleeps
     assert 0.25 <= first <= 0.5 <= second <= 1.0
-    assert len(runner.notes) == 2
+    assert [type(note) for note in flows.notes] == [Retrying, Retrying]
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 408, 423, 499, 600])
 def test_other_statuses_are_final(status: int) -> None:
     """No other status is retried."""
-    runner = FlowRunner(HttpResponse(status))
-    assert run(runner).status == status
-    assert len(runner.sent) == 1
+    flows = run(HttpResponse(status))
+    assert (flows.ended[0], len(flows.sent)) == (HttpResponse(status), 1)
 
 
-def test_the_last_failure_is_raised() -> None:
-    """When every attempt fails, the last failure is raised."""
-    last = ConnectionFailedError("the last")
-    runner = FlowRunner(MAYBE_SENT, NEVER_LEFT, last)
-    with pytest.raises(ConnectionFailedError) as caught:
-        run(runner)
-    assert caught.value is last
-
-
-def test_the_last_error_response_is_returned() -> None:
-    """When every attempt gets an error response, the last one is returned."""
-    runner = FlowRunner(HttpResponse(500), HttpResponse(502), HttpResponse(503))
-    assert run(runner).status == 503
+def test_the_last_failure_is_that_of_the_call() -> None:
+    """When every attempt fails, the last error is raised, or response returned."""
+    for last in (ConnectionFailedError("the last"), HttpResponse(503)):
+        assert run(MAYBE_SENT, NEVER_LEFT, last).ended[0] == last
 
 
 @pytest.mark.parametrize(
@@ -130,59 +170,33 @@ def test_the_last_error_response_is_returned() -> None:
 )
 def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> None:
     """A write is not retried once it may have reached the service."""
-    runner = FlowRunner(outcome, OK)
-    if isinstance(outcome, HttpResponse):
-        assert run(runner, POST) == outcome
-    else:
-        with pytest.raises(ConnectionFailedError):
-            run(runner, POST)
-    assert len(runner.sent) == 1
-
-
-def test_a_post_that_never_left_is_sent_again() -> None:
-    """A write that certainly was not sent is retried."""
-    runner = FlowRunner(NEVER_LEFT, OK)
-    assert run(runner, POST) == OK
+    flows = run(outcome, request=POST)
+    assert (flows.ended[0], len(flows.sent)) == (outcome, 1)
+    assert run(NEVER_LEFT, request=POST).ended[0] == OK
 
 
 def test_retry_after_is_never_cut_short() -> None:
     """A pause is never shorter than Retry-After."""
-    runner = FlowRunner(HttpResponse(429, {"retry-after": "37"}), OK)
-    assert run(runner) == OK
-    assert runner.pauses == [37.0]
-    assert runner.notes[1] == Retrying(GET, 37.0, attempt=1, cause=429)
-
-
-@pytest.mark.parametrize(
-    ("headers", "kinds"),
-    [({}, [Retrying]), ({"retry-after": "7"}, [Pausing, Retrying])],
-)
-def test_a_pause_that_others_share_is_noted(
-    headers: dict[str, str], kinds: list[type]
-) -> None:
-    """A 429 without Retry-After holds no other request, and is no pause of theirs."""
-    runner = FlowRunner(HttpResponse(429, headers), OK)
-    flow = send_with_retries(GET, RetryPolicy(), 60.0, Pauses())
-    assert runner.run(flow) == OK
-    assert [type(note) for note in runner.notes] == kinds
+    flows = run(refusal(37))
+    assert flows.sleeps == [37.0]
+    assert flows.notes == [
+        Pausing(PLAIN, 37.0, attempt=1, cause=429),
+        Retrying(PLAIN, 37.0, attempt=1, cause=429),
+    ]
 
 
 @pytest.mark.parametrize("retry_after", ["60", "61.5", "9" * 300])
 def test_a_pause_beyond_the_timeout_ends_the_call_at_once(retry_after: str) -> None:
     """A Retry-After beyond the total timeout ends the call without a pause."""
-    refusal = HttpResponse(429, {"retry-after": retry_after})
-    runner = FlowRunner(refusal)
-    assert run(runner) == refusal
-    assert runner.pauses == []
+    last = HttpResponse(429, {"retry-after": retry_after})
+    flows = run(last)
+    assert (flows.ended[0], flows.sleeps) == (last, [])
 
 
 def test_a_failure_near_the_end_is_not_retried() -> None:
     """A failure is raised when the pause would end after the total timeout."""
-    runner = FlowRunner(MAYBE_SENT)
-    flow = send_with_retries(GET, RetryPolicy(), 0.1, Pauses())
-    with pytest.raises(ConnectionFailedError):
-        runner.run(flow)
-    assert runner.pauses == []
+    flows = run(MAYBE_SENT, total_timeout=0.1)
+    assert (flows.ended[0], flows.sleeps) == (MAYBE_SENT, [])
 
 
 @given(retry=st.integers(1, 10_000), wait_max=st.floats(0, 1e9))
@@ -202,3 +216,207 @@ def test_a_policy_refuses_what_it_can_not_do(name: str, value: object) -> None:
             RetryPolicy(retries=1.5)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ConfigurationError, match=name):
         RetryPolicy(**{name: value})  # type: ignore[arg-type]  # wrong on purpose
+
+
+# -- pauses
+
+
+def test_a_refusal_holds_every_request() -> None:
+    """After a 429 with Retry-After no request is sent before the pause is over."""
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(PLAIN, PLAIN, SEARCH))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7, 7, 7]
+
+
+def test_a_refused_search_holds_searches_alone() -> None:
+    """A 429 of a contains search, which has its own limit, delays no other request."""
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
+    assert flows.sent == [
+        (1_000, SEARCH),
+        (1_000, PLAIN),
+        (1_000, PLAIN),
+        (1_007, SEARCH),
+        (1_007, SEARCH),
+    ]
+
+
+def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
+    """A 429 without Retry-After delays its own retry only."""
+    flows = ConcurrentFlows([HttpResponse(429)])
+    policy = RetryPolicy(wait_initial=2.0)
+    pauses = Pauses()
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when for when, _ in flows.sent][:2] == [1_000, 1_000]
+    assert flows.sent[2][0] > 1_000
+
+
+def test_the_last_attempt_holds_the_others_too() -> None:
+    """A 429 that ends its own request still delays those that follow."""
+    pauses = Pauses()
+    policy = RetryPolicy(retries=0)
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7]
+    first = flows.ended[0]
+    assert isinstance(first, HttpResponse)
+    assert first.status == 429
+
+
+def test_a_pause_grows_while_it_is_waited_for() -> None:
+    """A request that waits for a pause that becomes longer is not sent too soon."""
+    pauses = Pauses()
+    pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
+    started = Moment(1.0, 0.0)
+    flow = send_with_retries(PLAIN, POLICY, 100.0, pauses, started)
+    assert next(flow) == Now()
+    assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
+    pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
+    assert next(flow) == Now()
+    assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
+    assert next(flow) == Now()
+    # It is over at its end.
+    assert flow.send(Moment(12.0, 0.0)) == Send(PLAIN, until=101.0)
+
+
+@pytest.mark.parametrize("seconds", [60, 600])
+def test_a_pause_that_is_too_long_is_raised_at_once(seconds: int) -> None:
+    """A pause as long as the total timeout raises an error with its length."""
+    flows = ConcurrentFlows([refusal(seconds)])
+    flows.run(*sends(PLAIN, PLAIN))
+    assert len(flows.sent) == 1
+    error = flows.ended[1]
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == seconds
+    assert error.request == PLAIN
+    assert flows.time == 1_000
+
+
+def test_the_time_of_a_request_begins_after_the_pause() -> None:
+    """Waiting for a shared pause does not use up a request's own total timeout."""
+    flows = ConcurrentFlows([refusal(50), refusal(50)])
+    flows.run(*sends(PLAIN, PLAIN))
+    # The second was held for 50 seconds, and its Retry-After is 50 more, of 60.
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 50, 100]
+    second = flows.ended[1]
+    assert isinstance(second, HttpResponse)
+    assert second.status == 200
+
+
+def test_a_call_waits_within_its_own_time() -> None:
+    """A call waits for a pause of another call as long as its total timeout allows, and
+    what it waited counts: one that could not end in time fails at once, unsent.
+    """
+    pauses = Pauses()
+    flows = ConcurrentFlows([refusal(20)])
+    flows.run(*calls(PLAIN, PLAIN, pauses=pauses))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 20, 20]
+    assert flows.limits == [1_060, 1_060, 1_060]
+    pauses.begin(now=flows.time, seconds=20.0, searches_alone=False)
+    flows.run(*calls(PLAIN, pauses=pauses, total_timeout=20.0))
+    assert len(flows.sent) == 3
+    error = flows.ended[0]
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == 20
+    assert error.retryable
+
+
+def test_a_call_whose_waits_add_up_ends_in_time() -> None:
+    """Pauses one after the other are waited for only as long as the call may take."""
+    flows = ConcurrentFlows([refusal(40), refusal(40), refusal(40)])
+    flows.run(*calls(PLAIN, PLAIN, PLAIN, pauses=Pauses()))
+    assert len(flows.ended) == 3
+    assert flows.time == 1_040
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 40]
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    responses=st.lists(
+        st.one_of(st.just(OK), st.floats(0.001, 20).map(refusal)), max_size=12
+    ),
+)
+def test_no_request_is_sent_within_a_pause(
+    requests: list[HttpRequest], responses: list[HttpResponse]
+) -> None:
+    """Whatever is refused, no request that it concerns is sent within the pause."""
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*sends(*requests))
+    assert len(flows.ended) == len(requests)
+    assert_held(flows, responses)
+
+
+def assert_held(flows: ConcurrentFlows, responses: list[HttpResponse]) -> None:
+    """Check that nothing was sent within a pause that concerned it."""
+    refusals = [
+        (when, request, float(response.headers["retry-after"]))
+        for (when, request), response in zip(flows.sent, responses, strict=False)
+        if response.status == 429
+    ]
+    for began, refused, seconds in refusals:
+        for when, request in flows.sent:
+            if request == SEARCH or refused == PLAIN:
+                assert not began < when < began + seconds - 1e-6
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    responses=st.lists(
+        st.one_of(st.just(HttpResponse(503)), st.floats(0.001, 20).map(refusal)),
+        max_size=12,
+    ),
+    seconds=st.floats(0.1, 100),
+)
+def test_nothing_of_a_call_is_sent_or_waited_for_after_its_time(
+    requests: list[HttpRequest], responses: list[HttpResponse], seconds: float
+) -> None:
+    """Whatever is refused, every call ends within its total timeout, and none that
+    could know of a pause is sent within it.
+    """
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*calls(*requests, pauses=Pauses(), total_timeout=seconds))
+    assert len(flows.ended) == len(requests)
+    assert flows.time <= 1_000 + seconds
+    assert_held(flows, responses)
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    responses=st.lists(
+        st.one_of(st.just(HttpResponse(503)), st.floats(0.001, 20).map(refusal)),
+        max_size=12,
+    ),
+    seconds=st.floats(0.1, 100),
+)
+def test_nothing_is_sent_or_waited_for_after_the_deadline(
+    requests: list[HttpRequest], responses: list[HttpResponse], seconds: float
+) -> None:
+    """Whatever is refused, every request ends by the deadline that they share."""
+    deadline = Deadline(seconds, 1_000 + seconds)
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*sends(*requests, deadline=deadline))
+    assert len(flows.ended) == len(requests)
+    assert flows.time <= deadline.at
+    for (when, _), until in zip(flows.sent, flows.limits, strict=True):
+        assert until == min(deadline.at, until)
+        assert when <= until
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("pages", "*a-long-pattern*", True),
+        ("page", "*a-long-pattern*", True),
+        ("pages", "/blog*,*a-long-pattern*", True),
+        ("pages", "*a,b*", False),
+        ("pages", "*", False),
+        ("pages", "/blog*", False),
+        ("page", "/a*b", False),
+        ("utm_source", "*a-long-pattern*", False),
+        ("metadata.page", "*x*", False),
+    ],
+)
+def test_contains_searches_are_known(name: str, value: str, *, expected: bool) -> None:
+    """A pattern of pages that begins with a star counts as a contains search."""
+    request = HttpRequest("GET", "/example.com.json", (("version", "6"), (name, value)))
+    assert is_contains_search(request) is expected
