@@ -348,53 +348,41 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+A, SIX, PROXY = "https://a.example", "https://[::1]", "http://p:1"
+
+
 @pytest.mark.parametrize(
     ("variables", "base", "proxy"),
     [
-        ({}, "https://a.example", None),
-        ({"HTTPS_PROXY": "http://p:1"}, "https://a.example", "http://p:1"),
-        ({"https_proxy": "http://p:1"}, "https://a.example", "http://p:1"),
-        ({"HTTPS_PROXY": "http://p:1"}, "http://a.example", None),
-        ({"http_proxy": "http://p:1"}, "http://a.example", "http://p:1"),
-        ({"ALL_PROXY": "http://p:1"}, "http://a.example", "http://p:1"),
-        (
-            {"https_proxy": "http://p:1", "all_proxy": "x"},
-            "https://a.example",
-            "http://p:1",
-        ),
-        ({"https_proxy": "p:1"}, "https://a.example", "http://p:1"),
-        ({"https_proxy": ""}, "https://a.example", None),
-        ({"https_proxy": "p:1", "no_proxy": "a.example"}, "https://a.example", None),
-        ({"https_proxy": "p:1", "no_proxy": ".example"}, "https://a.example", None),
-        ({"https_proxy": "p:1", "no_proxy": "*"}, "https://a.example", None),
-        (
-            {"https_proxy": "p:1", "no_proxy": "a.example"},
-            "https://a.example:8443",
-            None,
-        ),
-        (
-            {"https_proxy": "p:1", "no_proxy": "b.example"},
-            "https://a.example",
-            "http://p:1",
-        ),
-        ({"https_proxy": "p:1", "no_proxy": "127.0.0.1"}, "https://127.0.0.1:9", None),
-        ({"https_proxy": "p:1", "no_proxy": "[::1]"}, "https://[::1]", None),
-        ({"https_proxy": "p:1", "no_proxy": "::1"}, "https://[::1]", None),
-        ({"https_proxy": "p:1", "no_proxy": "[::1]"}, "https://[::1]:9", None),
-        ({"https_proxy": "p:1", "no_proxy": "[::2]"}, "https://[::1]", "http://p:1"),
-        ({"https_proxy": "p:1", "no_proxy": "a, 0:0::1"}, "https://[::1]", None),
-        ({"https_proxy": "p:1", "no_proxy": "xn--bcher-kva.example"}, BOOKS, None),
+        ("", A, None),
+        ("HTTPS_PROXY=http://p:1", A, PROXY),
+        ("https_proxy=http://p:1", A, PROXY),
+        ("https_proxy=p:1", A, PROXY),
+        ("https_proxy=", A, None),
+        ("HTTPS_PROXY=http://p:1", "http://a.example", None),
+        ("http_proxy=http://p:1", "http://a.example", PROXY),
+        ("ALL_PROXY=http://p:1", "http://a.example", PROXY),
+        ("https_proxy=http://p:1 all_proxy=x", A, PROXY),
+        ("https_proxy=p:1 no_proxy=a.example", A, None),
+        ("https_proxy=p:1 no_proxy=.example", A, None),
+        ("https_proxy=p:1 no_proxy=*", A, None),
+        ("https_proxy=p:1 no_proxy=a.example", f"{A}:8443", None),
+        ("https_proxy=p:1 no_proxy=b.example", A, PROXY),
+        ("https_proxy=p:1 no_proxy=127.0.0.1", "https://127.0.0.1:9", None),
+        ("https_proxy=p:1 no_proxy=[::1]", SIX, None),
+        ("https_proxy=p:1 no_proxy=::1", SIX, None),
+        ("https_proxy=p:1 no_proxy=[::1]", f"{SIX}:9", None),
+        ("https_proxy=p:1 no_proxy=[::2]", SIX, PROXY),
+        ("https_proxy=p:1 no_proxy=a,0:0::1", SIX, None),
+        ("https_proxy=p:1 no_proxy=xn--bcher-kva.example", BOOKS, None),
     ],
 )
 def test_what_the_environment_names(
-    environment: pytest.MonkeyPatch,
-    variables: dict[str, str],
-    base: str,
-    proxy: str | None,
+    environment: pytest.MonkeyPatch, variables: str, base: str, proxy: str | None
 ) -> None:
     """The environment's proxy is chosen by scheme, for all, and not for exceptions."""
-    for name, value in variables.items():
-        environment.setenv(name, value)
+    for variable in variables.split():
+        environment.setenv(*variable.split("=", 1))
     assert proxy_from_environment(BaseAddress.parse(base)) == proxy
 
 

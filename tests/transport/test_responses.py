@@ -98,15 +98,6 @@ def test_a_status_counts_before_its_body(variant: str, status: int) -> None:
         assert error.headers["Retry-After"] == "7"
 
 
-@variants
-def test_a_length_over_the_limit_is_refused_at_once(variant: str) -> None:
-    """A body that is announced as too large is not waited for."""
-    wire = b"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n"
-    (error,) = get_all(variant, wire, timeout=PLENTY)
-    assert type(error) is ResponseTooLargeError
-    assert "67,108,864 bytes" in str(error)
-
-
 def test_a_client_is_usable_after_a_recursion_error() -> None:
     """Close to the stack's limit a call does not blame the connection."""
 

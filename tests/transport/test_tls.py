@@ -223,16 +223,6 @@ def test_no_context_is_made_for_plain_http(variant: str, made: list[object]) -> 
     assert made == []
 
 
-@variants
-def test_one_context_serves_all_connections(variant: str, made: list[object]) -> None:
-    """The certificates are read once, however many connections there are."""
-    with secured() as server, opened(variant, server.address) as client:
-        for _ in range(3):
-            client.request("POST", "/", json={})
-        assert server.connections == 3
-    assert made == [True]
-
-
 def test_threads_that_start_together_read_the_certificates_once(
     made: list[object],
 ) -> None:
