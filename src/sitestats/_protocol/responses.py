@@ -338,7 +338,7 @@ def _values(
 ) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
     values: dict[str, Any] = {}
-    zone = data.get("timezone") or requested.timezone
+    zone = None
     is_open = moment and (period.end is None or moment < period.end)
     most = _MOST_EVENTS if requested.events == "*" else math.inf
     limits = {"histogram": math.inf, "events": most}
@@ -347,6 +347,7 @@ def _values(
             continue
         value = data[name]
         if name == "histogram":
+            zone = data.get("timezone") or requested.timezone
             value = mark_entries(
                 value,
                 requested.interval,
