@@ -201,10 +201,3 @@ def test_without_the_library_the_extra_is_named(
     monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
     with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
         write_workbook(io.BytesIO(), [])
-
-
-def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
-    """The error is the one that ``open`` would raise."""
-    pages: Entries[PageEntry] = Entries([], name="pages", entry_type=PageEntry)
-    with pytest.raises(FileNotFoundError):
-        pages.to_excel(tmp_path / "none" / "pages.xlsx")

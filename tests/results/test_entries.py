@@ -85,12 +85,6 @@ def test_seconds_that_were_requested_may_be_none() -> None:
     assert issubclass(TimedPageEntry, PageEntry)
 
 
-def test_entries_of_different_kinds_differ() -> None:
-    """A page and a country with equal values are not equal."""
-    assert ListEntry("NL", 3, 2) != PageEntry("NL", 3, 2)
-    assert PageEntry("/", 3, 2) != TimedPageEntry("/", 3, 2, None)  # type: ignore[call-arg]  # hidden from checkers
-
-
 def test_the_container_is_like_a_sequence() -> None:
     """It has length, order and items, but data frames must not take it for a list."""
     container = pages("/", "/a", "/b")
@@ -152,14 +146,6 @@ def test_containers_are_values() -> None:
     assert hash(again) == hash(container)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         container.truncated = True  # type: ignore[misc]  # the point
-
-
-def test_the_list_that_a_container_was_made_of_may_change() -> None:
-    """Changing the list that a container was made of does not change the container."""
-    entries = [PageEntry("/", 3, 2)]
-    container = Entries(entries, name="pages", entry_type=PageEntry)
-    entries.clear()
-    assert len(container) == 1
 
 
 def test_columns_are_there_without_entries() -> None:

@@ -29,7 +29,6 @@ from sitestats import (
 from sitestats._common.fields import FIELDS, LISTS
 from sitestats._query.builder import requested
 from sitestats._results.sample_body import StatsValues
-from sitestats.emulator import Emulator
 
 DAY = dt.date(2026, 3, 1)
 QUERY = StatsQuery("example.com").fields("visitors", "pages").on(DAY)
@@ -101,31 +100,6 @@ def test_a_stored_body_is_the_same_result(
     for field in attrs.fields_dict(Stats):
         assert getattr(whole, field) == getattr(stats, field), field
     assert whole.to_dict() == stats.to_dict()
-
-
-def test_a_stored_response_of_the_service() -> None:
-    """Every kind of value survives, and what was not over is known with the moment."""
-    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
-    query = (
-        StatsQuery("semicomplete.com")
-        .fields("pageviews", "histogram", "pages", "seconds_on_page", "countries")
-        .all_events()
-        .last(days=3, today=True)
-    )
-    with emulator.client() as client:
-        for interval in ("hour", "day", "week", "month"):
-            stats = client.stats.get(query.interval(interval))
-            again = Stats.from_body(stats.query, stats.body)
-            assert again == stats
-            assert [e.partial for e in again.histogram] == [False] * len(
-                stats.histogram
-            )
-            moment = stats.responded_at
-            whole = Stats.from_body(stats.query, stats.body, responded_at=moment)
-            assert whole.partial
-            partial = [entry.partial for entry in whole.histogram]
-            assert partial == [entry.partial for entry in stats.histogram]
-            assert any(partial)
 
 
 def test_a_stored_body_is_checked_as_a_response_is() -> None:

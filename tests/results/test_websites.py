@@ -40,21 +40,10 @@ def test_frames_have_the_documents_values(websites: WebsiteList) -> None:
         **dict.fromkeys(("is_public", "has_ssl", "has_script"), pl.Boolean),
         **dict.fromkeys(("pageviews", "events"), pl.Int64),
     }
+    assert WebsiteList().to_polars().schema == frame.schema
     assert frame["hostname"].to_list() == [one.hostname for one in websites]
     assert list(websites.to_pandas().columns) == NAMES
     assert websites.to_arrow().column_names == NAMES
-
-
-def test_a_frame_of_no_websites_has_columns() -> None:
-    """An empty list has the same columns and types."""
-    assert WebsiteList().to_polars().schema == websites_schema()
-    assert WebsiteList().to_dicts() == []
-
-
-def websites_schema() -> pl.Schema:
-    """The schema of a list with rows."""
-    with Emulator.demo().client() as client:
-        return listed(client).to_polars().schema
 
 
 def test_a_list_knows_when_the_service_responded() -> None:
