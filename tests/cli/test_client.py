@@ -80,7 +80,7 @@ def test_profiles_are_listed(
     """A line each, with a * at the one in use; a broken file is an error, and none a
     note.
     """
-    assert run("profiles").err == "sitestats: there are no profiles\n"
+    assert run("profiles").err == "sitestats: no profiles are set up\n"
     path = config()
     path.write_text("[profiles.own]\n" + path.read_text())
     monkeypatch.setenv("SITESTATS_PROFILE", "work")
@@ -155,7 +155,7 @@ def test_read_only_adds_nothing(
         monkeypatch.setenv("SITESTATS_READ_ONLY", "1")
     done = run("websites", *command, *options)
     assert (done.code, done.out) == (2, "")
-    assert "SITESTATS_READ_ONLY allows to read only: nothing was requested" in done.err
+    assert "SITESTATS_READ_ONLY allows only reads: no request was sent" in done.err
     assert ("the profile 'work'" in done.err) is by_profile
     assert emulator.requests == ()
     if not by_profile:

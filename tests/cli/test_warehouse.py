@@ -152,7 +152,7 @@ def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
     file.write_text("# none\n", "utf-8")
     done = run(*UPDATE, "--hosts-from", file)
     assert (done.code, done.out) == (2, "")
-    assert "there are no websites in it" in done.err
+    assert "the list has no websites" in done.err
 
 
 def test_an_update_says_first_how_many_requests_it_makes(
@@ -185,7 +185,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     ("arguments", "code", "message"),
     [
         (("--since", "May"), 2, "Invalid value for '--since': 'May' does not match"),
-        (("--fields", "pags"), 2, "there is no table 'pags'"),
+        (("--fields", "pags"), 2, "'pags' is not a table"),
         (("--to", "postgres"), 2, "DESTINATION__POSTGRES__CREDENTIALS"),
         (("--to", "nothing"), 2, "nothing"),
         (("--dataset", "sitestats"), 2, "--dataset sitestats: the file has that name"),
@@ -249,7 +249,7 @@ def test_a_status_makes_no_database(run: Run, folder: Path) -> None:
     """Where nothing was loaded, the status says so, and makes no file."""
     done = run("warehouse", "status")
     assert done.code == 2
-    assert "there is nothing here yet" in done.err
+    assert "the warehouse is empty" in done.err
     assert [*folder.iterdir()] == []
 
 

@@ -421,8 +421,8 @@ def test_a_workbook_is_read(tmp_path: Path) -> None:
 
 
 def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong value is at its sheet and row; what is no workbook is one error, and so
-    is the missing extra.
+    """A wrong value is at its sheet and row; another file is one error, and so is the
+    missing extra.
     """
     whole = workbook(["hostname", "timezone"], ["a.example", "utc"])
     with pytest.raises(SpecError) as caught:
@@ -430,7 +430,7 @@ def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) ->
     (problem,) = caught.value.problems
     assert problem.where == "x.xlsx: Liste!2: timezone"
     for data in (whole[:100], whole[:-200], whole[: len(whole) // 2]):
-        with pytest.raises(SpecError, match="no workbook"):
+        with pytest.raises(SpecError, match="not a workbook"):
             load(data, "pipe")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):

@@ -102,7 +102,7 @@ def test_a_plan_prints_as_lines() -> None:
         "present    there.example\n"
         "differing  other.example  timezone is 'Asia/Tokyo' and should be 'UTC'; "
         "public is true and should be false; label is not set and should be 'shop'\n"
-        "no endpoint of the service changes a website: change these by hand, in the "
+        "the service's API can't change a website: change these by hand, in the "
         "website's settings in the service's dashboard"
     )
     assert PLAN.changes() == str(PLAN).replace("present    there.example\n", "")
@@ -218,7 +218,7 @@ def test_a_report_prints_as_lines() -> None:
         "unknown    unknown.example    no response within 30 s\n"
         "not tried  not-tried.example\n"
         "stopped: the list can't be read back: refused\n"
-        "no endpoint of the service changes a website: change these by hand, in the "
+        "the service's API can't change a website: change these by hand, in the "
         "website's settings in the service's dashboard"
     )
     assert repr(report()) == f"<ProvisioningReport of {report().summary()}>"

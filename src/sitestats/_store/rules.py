@@ -34,8 +34,8 @@ may be some minutes ahead."""
 def response_key(requested: Requested, now: datetime) -> str | None:
     """What a stored response to *requested* is found by at the moment *now*.
 
-    None where none is stored: a part of the period is left to the service, it has words
-    and no time zone, or a parameter was not checked.
+    None if the response is not stored: the service chooses a part of the period, words
+    have no time zone, or a parameter was not checked.
     """
     start, end = requested.params.get("start"), requested.params.get("end")
     if start is None or end is None or not requested.is_documented:
@@ -85,8 +85,8 @@ class StoreEntry:
     def is_usable(self, now: datetime, max_age: timedelta | None) -> bool:
         """Whether it may be used at the moment *now*.
 
-        It may not where this machine's clock is before the service's of then: the
-        days that words mean are not certain.
+        It may not if this machine's clock is behind the service's clock of that time:
+        then the days of words are uncertain.
         """
         moment = parse_http_date(self.date)
         return (
@@ -133,11 +133,11 @@ def to_store(
 
 
 def _fit(start: str, end: str, first: date, last: date) -> bool:
-    """Whether dates are themselves, and words are as many days apart."""
+    """Whether dates are the same, and words the same number of days apart."""
     back = periods.days_back(start), periods.days_back(end)
     if back[0] is not None and back[1] is not None:
         return (last - first).days == back[0] - back[1]
-    # A word is no date.
+    # A word is not a date.
     dates = periods.as_date(start) or first, periods.as_date(end) or last
     return dates == (first, last)
 
@@ -154,7 +154,7 @@ def _is_as_requested(requested: Requested, stats: Stats) -> bool:
 
 
 def _has_all_events(requested: Requested, stats: Stats) -> bool:
-    """Whether no event that was requested is missing, which would count 0 for good."""
+    """Whether all requested events are there: a missing one would count 0 for good."""
     if not isinstance(requested.events, tuple):
         return True
     events: list[object] | None = json.loads(stats.body).get("events")

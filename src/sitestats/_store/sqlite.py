@@ -25,7 +25,7 @@ _BUSY_SECONDS: Final = 0.25
 _DAY: Final = 86_400
 _PRUNE_EVERY: Final = 256
 _APPLICATION: Final = 0x53745374
-"""``PRAGMA application_id``: the file is one of ours."""
+"""``PRAGMA application_id``, which marks the file as a store."""
 # In one change, so that a process that is killed leaves an empty file or a store.
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
@@ -50,7 +50,7 @@ DELETE FROM entries WHERE used < ? OR key IN (
 
 @attrs.frozen
 class StoreStats:
-    """What a store holds, and of how much use it was: ``Store.stats``."""
+    """What a store holds, and how often it was used: ``Store.stats``."""
 
     responses: int
     """How many responses are stored."""
@@ -61,23 +61,22 @@ class StoreStats:
 
 
 class Store:
-    """Responses about days that are over, in a SQLite file: ``Client(store=…)``.
+    """Responses about past days, in a SQLite file: ``Client(store=…)``.
 
-    Threads, processes and clients may use one file at once. It holds statistics, which
-    are private, so that only its owner can read it, and no API key: its keys are
-    digests. Whatever is wrong with the file is a ``SiteStatsWarning``, and requests are
-    sent instead. A file of another program is left as it is; one that is empty becomes
-    a store.
+    Threads, processes and clients may share one file. Only its owner can read it, since
+    statistics are private. It holds no API key: its keys are digests. If the file can't
+    be used, there is a ``SiteStatsWarning``, and requests are sent instead. A file of
+    another program is not changed; an empty one becomes a store.
 
     Args:
-        path: The file; it is made when it is not there. It should be on a disk of this
-            machine, not on a network drive.
+        path: The file; it is made if it does not exist. It should be on a local disk,
+            not on a network drive.
         max_age: A response that is older is requested again; None for no limit.
         max_bytes: When the entries are larger, those unused for longest are deleted.
         partition: A name of your choice, such as ``"team-a"``. A response is used only
-            under the name that it was stored under. A client whose way to the service
-            can't be seen here needs one: with an ``http_client``, a ``transport`` or an
-            ``ssl.SSLContext`` of yours.
+            under the name that it was stored under. A client with your own
+            ``http_client`` or ``ssl.SSLContext`` needs one, since the store can't see
+            their credentials.
 
     Raises:
         ConfigurationError: A value is wrong.
@@ -134,19 +133,19 @@ class Store:
         """Record that the value of *key* was used for a call."""
         self._hits += 1
         today = _today()
-        # Once a day, so that a hit is no write.
+        # Once a day, so that a hit does not write.
         if self._run("SELECT 1 FROM entries WHERE key = ? AND used < ?", key, today):
             self._run("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
     def clear(self, hostname: str | HasHostname | None = None) -> int:
         """Delete all responses, or those of one website, and return how many.
 
-        Where there are none of that website, a ``SiteStatsWarning`` says so.
+        If there are none of that website, you get a ``SiteStatsWarning``.
 
         Raises:
             QueryError: *hostname* is not a valid host name.
-            ConfigurationError: The file can't be written, or is no store; or what was
-                deleted can still be read in it, as another program reads the file.
+            ConfigurationError: The file can't be written, or is not a store; or another
+                program reads it, so what was deleted is still in it.
         """
         name = "" if hostname is None else f"{StatsQuery(hostname).hostname}:"
         delete = "DELETE FROM entries WHERE substr(key, 1, ?) = ? RETURNING key"
@@ -169,7 +168,7 @@ class Store:
         """How many responses are stored, their size, and the hits of this process.
 
         Raises:
-            ConfigurationError: The file can't be read, or is no store.
+            ConfigurationError: The file can't be read, or is not a store.
         """
         statement = "SELECT sum(key LIKE '%:response:%'), sum(size) FROM entries"
         [(count, size)] = self._insist(statement)
@@ -194,7 +193,7 @@ class Store:
         """All rows of *statement*.
 
         Raises:
-            ValueError: The file is of another program.
+            ValueError: The file belongs to another program.
             OSError: It can't be made.
             sqlite3.Error: It can't be opened, is damaged, or is in use for too long.
         """
@@ -239,7 +238,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
     elif application != _APPLICATION:
-        raise ValueError("it is another kind of file, so name one of its own")
+        raise ValueError("it belongs to another program: name another file")
     connection.execute("PRAGMA synchronous = NORMAL")
 
 

@@ -31,9 +31,9 @@ _REST: Final = 10.0
 class StoredResponses:
     """The responses in a store that are those of one client.
 
-    The keys of the store are ``HOSTNAME:response:DIGEST``. The digest is over the query
-    and all that decides what the response is: the address, the API key, the headers and
-    whom the client trusts.
+    The keys of the store are ``HOSTNAME:response:DIGEST``. The digest covers the query
+    and all that the response depends on: the address, the API key, the headers and the
+    trusted authorities.
     """
 
     _store: KeyValueStore
@@ -48,8 +48,8 @@ class StoredResponses:
     def store(
         self, requested: Requested, response: HttpResponse, stats: Stats, now: datetime
     ) -> None:
-        """Store *response*, which was read as *stats* at the time *now*, where that is
-        right.
+        """Store *response*, which was read as *stats* at the time *now*, if the rules
+        allow it.
         """
         self._try(lambda: self._write(requested, response, stats, now))
 

@@ -1,6 +1,6 @@
 """Render results in a terminal with rich: totals, a chart, and tables.
 
-Only rich calls a result's method that imports this, so rich is installed then.
+Only rich calls the method that imports this, so rich is installed then.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
 
 @describe.register(Entries)
 def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
-    # The underscore keeps it from users, and not from this folder.
+    # The underscore is for users, not for this folder.
     table = Table(entries.name, entries._table(), CUT if entries.truncated else "")  # noqa: SLF001
     yield last_bars(table) if is_chart(table) else table.head(top)
 
@@ -97,7 +97,7 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
 
 @describe.register
 def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
-    # Of the visitors there is no room.
+    # There is no room for the visitors.
     columns = [
         column
         for column in changes._table()  # noqa: SLF001
@@ -127,7 +127,7 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
 
 @describe.register
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
-    # Without a total there is nothing to show of a website in one row.
+    # Without totals, a website has no row.
     totals = comparisons.totals[:1]
     changes = [one for total in totals for one in comparisons.largest(total)]
     columns = [
@@ -168,7 +168,7 @@ def is_chart(table: Table) -> bool:
 
 
 def last_bars(table: Table) -> Table:
-    """As many of the last entries as a chart has room for."""
+    """The last entries, as many as fit into a chart."""
     rows = count_rows(table.columns)
     if rows <= _MOST_BARS:
         return table
@@ -196,6 +196,6 @@ def _bar(row: dict[str, Any]) -> Bar:
 
 
 def chart_note(table: Table, bars: Sequence[Bar], which: str) -> str:
-    """What stands below a chart: why some bars are not whole, and what is left out."""
+    """The note below a chart: why some bars are not whole, and what is left out."""
     found = " or ".join(dict.fromkeys(bar.mark for bar in bars if bar.mark))
     return joined(found and f"{which} {found}", table.note)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Display:
-    """A result in a notebook or a terminal with as many *rows* as you want.
+    """A result for a notebook or a terminal, with up to *rows* rows.
 
     A result shows ten rows of each table by itself.
 
     Args:
         result: Statistics, a list, outcomes, a comparison, websites, a plan or report.
         rows: The most rows of a table.
-        code: Whether the code of each query stands below, which makes the result again.
+        code: Whether to show the code of each query below.
 
     >>> from rich.console import Console
     >>> from sitestats.analysis import Display

@@ -44,7 +44,7 @@ ZONE: Final = "zone_of_times"
 def write_workbook(
     file: str | os.PathLike[str] | IO[bytes], tables: Iterable[Table]
 ) -> None:
-    """Write a sheet for each of the *tables*, which have a name each.
+    """Write a sheet for each of the *tables*, with its name.
 
     Raises:
         MissingExtraError: XlsxWriter is not installed.
@@ -91,7 +91,7 @@ def _write_text(sheet: Any, *cell: Any) -> Any:
 
 
 def _cell(value: Any, column: Column) -> Any:
-    """What Excel can hold of *value*; text in place of what it would change."""
+    """*value* for a cell of Excel; as text if Excel would change it."""
     match value:
         case dt.datetime():
             return value.astimezone(ZoneInfo(column.zone)).replace(tzinfo=None)

@@ -20,7 +20,7 @@ NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
 """The note for periods whose numbers can still grow."""
 CLIPPED: Final = "cut by the period"
-"""The note for weeks, months and years that the period has only a part of."""
+"""The note for weeks, months and years that are only partly in the period."""
 CUT: Final = "cut by the limit: there may be others"
 
 _HEADINGS: Final = {
@@ -48,7 +48,7 @@ def heading(name: str) -> str:
 
 
 def joined(*notes: str) -> str:
-    """The *notes* that there are, as one text."""
+    """The *notes* that are not empty, as one text."""
     return "; ".join(filter(None, notes))
 
 

@@ -64,8 +64,8 @@ _NOT_WHOLE: Final = {
 
 @attrs.frozen
 class Palette:
-    """Two blues that differ in lightness, so that everybody tells them apart, in print
-    too: each from the other and from the background by a contrast of 3 to 1.
+    """Two blues that differ in lightness, so that they can be told apart by the
+    colour-blind and in print: the contrast is 3 to 1, also with the background.
     """
 
     strong: str
@@ -239,7 +239,7 @@ def _weekends(
     first, end = min(whens), max(whens) + step
     saturday = first.replace(hour=0, minute=0) + (5 - first.weekday()) * _DAY
     while saturday < end:
-        # Not beyond the entries, which would make the axis longer.
+        # Within the entries, or the axis would get longer.
         yield max(saturday, first), min(saturday + 2 * _DAY, end)
         saturday += 7 * _DAY
 
@@ -254,7 +254,7 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
         _plain(one.before) + shift if one.value is None else _plain(one.value)
         for one in items
     ]
-    # What has not begun yet would look like a fall.
+    # A period that has not begun would look like a fall.
     entries = comparison.now.histogram
     end = min((_when_of(one) for one in entries if one.partial), default=None)
     palette = palette_of(ax)
@@ -426,7 +426,7 @@ def _grid(count: int, *, sharey: bool) -> Any:
 def _set_title(ax: Any, *lines: str) -> None:
     """Set the title, a line for each text, or more where there is less room.
 
-    What visitors wrote is no mathematics, for which matplotlib's own ``wrap`` takes it.
+    matplotlib's own ``wrap`` would read the text of a visitor as mathematics.
     """
     room = max(20, int(ax.bbox.width * 72 / ax.figure.dpi / _LETTER))
     text = "\n".join(
@@ -452,7 +452,7 @@ def palette_of(ax: Any) -> Palette:
         *rgb, opacity = colors.to_rgba(color)
         if opacity:
             return ON_DARK if _is_dark(*rgb) else ON_LIGHT
-    # What is behind a transparent figure is the page, which its texts are for.
+    # A transparent figure shows the page: dark texts mean a light one.
     *rgb, _ = colors.to_rgba(ax.title.get_color())
     return ON_LIGHT if _is_dark(*rgb) else ON_DARK
 

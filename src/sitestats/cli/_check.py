@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--compare",
     metavar="HOST",
     help="Compare the service with the emulator too: some 60 requests about HOST, "
-    "which read. It takes about a minute.",
+    "all of them reads. It takes about a minute.",
 )
 @click.option(
     "--report",
@@ -51,9 +51,9 @@ def check(
 ) -> None:
     """Check whether the set-up works.
 
-    It prints where the address and the credentials are from, and tells whether the
-    service can be reached and takes the key. It sends a few requests that read. Without
-    a user ID a key can only be checked by a private website: name it as HOST.
+    It prints where the address and the credentials are from, and whether the service
+    can be reached and accepts the key. It only reads. Without a user ID, a key can only
+    be checked with a private website: name it as HOST.
     """
     with make_client(options) as client:
         found = client.check(hostname or compare)
@@ -90,11 +90,11 @@ def _print(found: SetupReport | ServiceComparison, output: str) -> None:
 def profiles() -> None:
     """List the profiles of several accounts.
 
-    It is a line each. The one that SITESTATS_PROFILE names has a *.
+    The one that SITESTATS_PROFILE names has a *.
     """
     names = profile_names()
     for name in names:
         mark = "*" if name == os.environ.get("SITESTATS_PROFILE") else " "
         click.echo(f"{mark} {plain(name)}")
     if not names:
-        tell("there are no profiles")
+        tell("no profiles are set up")

@@ -52,7 +52,7 @@ from ._output import make_console, print_table
     help="The number of websites with a year of made-up traffic, in place of the "
     "demo's.",
 )
-# A made-up key of a local emulator is no secret. A real key must not be an argument,
+# A made-up key of a local emulator is not a secret. A real key must not be an argument,
 # since it would show in the list of processes.
 @click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
 @click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
@@ -83,8 +83,8 @@ def emulator(
     """Run a local stand-in of the service, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
-    Without --api-key and --user-id it makes its own. It never uses those of the
-    environment, which may be real, because it prints them.
+    Without --api-key and --user-id it makes its own. It prints them, so it never uses
+    those of the environment, which may be real.
     """
     from sitestats.emulator import Emulator
 

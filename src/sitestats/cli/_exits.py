@@ -55,7 +55,7 @@ MEANINGS: Final = {
 
 _MOST_OF_A_KIND: Final = 5
 CLOSED_PIPE: Final = 141
-"""How a shell calls the end of a program whose reader has gone, as with ``| head``."""
+"""The shell's code for a program whose reader has gone, as with ``| head``."""
 
 
 def code_of(error: BaseException) -> Code:
@@ -72,7 +72,7 @@ def code_of(error: BaseException) -> Code:
 
 
 def worst(codes: Iterable[Code]) -> Code:
-    """The code for several outcomes: to try later where that helps one of them."""
+    """The code for several outcomes: to try later if that helps one of them."""
     found = {*codes} - {Code.OK}
     return Code.TRY_LATER if Code.TRY_LATER in found else min(found, default=Code.OK)
 
@@ -148,7 +148,7 @@ def _option(found: re.Match[str]) -> str:
     option = _OPTIONS.get(step or found["place"] or found["word"])
     if option is None:
         return found[0]
-    # Values are shown as they are in a shell, and expressions of Python are not.
+    # Values are written as in a shell, expressions of Python are not.
     values = [
         text.removeprefix("days=").replace("'", "")
         if re.search(r"['\d]", text)
@@ -197,7 +197,7 @@ def one_line_each() -> Generator[None]:
             raise
         fail(_usage(error), Code.WRONG_USE)
     except click.Abort:
-        # The line of the prompt is not ended.
+        # End the line of the prompt.
         click.echo(err=True)
         fail("interrupted: nothing was changed", Code.INTERRUPTED)
     except KeyboardInterrupt as error:
@@ -236,7 +236,7 @@ def _usage(error: click.UsageError) -> str:
         name = error.option_name.lstrip("-")
         if name in {"json", "jsonl", "csv", "xlsx"}:
             message = f"There is no option --{name}: use --format {name}."
-    # What click finds is about options, and what a command finds often is not.
+    # click's own errors are about options; those of a command often are not.
     if type(error) is click.UsageError or error.ctx is None:
         return message
     return f"{message} (see {error.ctx.command_path} --help)"

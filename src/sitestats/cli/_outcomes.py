@@ -26,7 +26,7 @@ MOST_ENTRIES: Final = 10
 """The lines of a list in a table."""
 _BEFORE: Final = "first_day_before"
 _HIDDEN: Final = frozenset(("start", "end", "error", "query", "timezone", "truncated"))
-"""Columns that a table has no room for."""
+"""Columns that don't fit into a table."""
 _IN_CSV: Final = frozenset(("timezone", "truncated"))
 
 Found: TypeAlias = "Outcomes | Comparisons"
@@ -90,7 +90,7 @@ def print_rows(
         [query for row in rows for query in row],
         concurrency=concurrency,
         in_order=True,
-        # In a terminal a bar would be between the lines.
+        # A progress bar in a terminal would be between the lines.
         progress=not (is_stream and sys.stdout.isatty()),
     ) as stream:
         for name, error in refused if is_json else ():
@@ -113,7 +113,7 @@ def print_rows(
         _print(_joined(kept, size), view)
     tell_failures(failed, len(rows) + len(refused))
     codes = (code_of(error) for _, error in failed)
-    # The options are right for the others, so it is about this website.
+    # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 
 
@@ -179,7 +179,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], view: View) -> None:
         for name in columns
         if name not in hidden
         and not name.endswith("_change")
-        # A flag that is raised nowhere says nothing.
+        # A column of flags is left out if all are false.
         and any(row[name] is not False for row in shown)
     }
     print_table(shown, headings)
@@ -196,7 +196,7 @@ def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
 
 
 def _heading(name: str) -> str:
-    """The heading of a column; empty where it is that of the name itself."""
+    """The heading of a column; empty if it is the name's own."""
     if name.endswith("_percent"):
         return "%"
     if name.endswith("_before"):

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Print *rows* below a line with the names of the *columns*.
 
-    The values are safe to look at, in a terminal and in a spreadsheet: the service has
-    them from everybody who visits a website.
+    The values are made safe for a terminal and a spreadsheet, since any visitor of a
+    website can write them.
     """
     lines = [[_cell(row.get(name)) for name in columns] for row in rows]
     text = csv_line(columns) + "".join(map(csv_line, lines))
-    # As bytes, since Excel reads nothing but UTF-8, whatever the terminal is.
+    # As bytes, since Excel needs UTF-8 with any terminal.
     click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
 
 
@@ -40,7 +40,7 @@ def print_workbook(result: Any) -> None:
     """Write *result* as a workbook, into a file or a pipe.
 
     Raises:
-        UsageError: A terminal would get it.
+        UsageError: The output is a terminal.
     """
     if sys.stdout.isatty():
         raise click.UsageError("--format xlsx: write it to a file, by > report.xlsx")
@@ -49,28 +49,29 @@ def print_workbook(result: Any) -> None:
 
 def make_console() -> Console:
     """A rich console for tables, which wraps lines in a terminal alone."""
-    # A shell that completes an option need not wait for it.
+    # Imported here, so that completion in a shell is fast.
     from rich.console import Console
 
     class TableConsole(Console):
         def on_broken_pipe(self) -> None:
-            # Rich would end the process with 1, which is a mistake of this package.
+            # Rich would end the process with 1, the code for a mistake of this package.
             raise BrokenPipeError
 
-    # The reader of a pipe looks for lines.
+    # Programs that read a pipe expect whole lines.
     width = None if sys.stdout.isatty() else 1_000_000
     return TableConsole(width=width, highlight=False, emoji=False, markup=False)
 
 
 _WRAPPED: Final = frozenset(("hostname", "value", "label", "error"))
-"""Columns of text, which give way in a narrow terminal; the others stay whole."""
+"""Columns of text, which shrink in a narrow terminal; the others stay whole."""
 _NARROWEST: Final = 12
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) -> None:
     """Print *rows* as a table with *headings*; an empty one is the column's name.
 
-    What a terminal has no room for is left out from the right: a number is never cut.
+    Columns that do not fit into the terminal are left out from the right: a number is
+    never cut.
     """
     from sitestats.analysis._console import table_of_rows
 

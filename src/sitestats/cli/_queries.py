@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from sitestats import Client, Problem, SiteStatsError, StatsQuery
 
 Row: TypeAlias = "tuple[StatsQuery, ...]"
-"""The query of a row; or two, of which one is compared with the other."""
+"""The query of a row, or two to compare."""
 Step: TypeAlias = "Callable[[StatsQuery], StatsQuery]"
 
 OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
-"""What is requested of websites that are a row each, if nothing is named."""
+"""The default fields for many websites, which are a row each."""
 OVERVIEW: Final = (*OVERVIEW_OF_MANY, "histogram", "pages", "countries", "referrers")
-"""The same of one website."""
+"""The default fields for one website."""
 
 
 def source_of(file: str) -> str | BinaryIO:
@@ -87,7 +87,7 @@ def build_queries(
         hosts: Host names or addresses, each with where it is written.
         base_url: Where the service is.
         options: Those of ``query_options``.
-        fields: What is requested if the options name nothing.
+        fields: The fields if the options name none.
 
     Raises:
         QueryError: With the problems of all options.
@@ -193,12 +193,12 @@ def find_rows(
         every: Whether all websites of the user are meant.
 
     Raises:
-        QueryError: An option, or a HOST, is wrong; nothing was sent.
+        QueryError: An option or a HOST is wrong. No request is sent.
     """
     from sitestats import QueryError
 
     for query in queries:
-        # In any zone: which one has what days is found later.
+        # In any zone: the days of each zone are found later.
         _in_zone(query, "UTC", split)
     if not every:
         with suppress(QueryError):
@@ -239,7 +239,7 @@ def _in_zone(
 
 
 def tables_of(query: StatsQuery) -> list[str]:
-    """What is requested that has rows of its own: ``totals``, and each list."""
+    """The requested tables: ``totals``, and each list."""
     wanted = requested(query)
     has_totals = not {*wanted.fields} <= {*wanted.lists}
     return [*(["totals"] if has_totals else []), *wanted.lists]
@@ -249,7 +249,7 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
     """*query* for the period *against*.
 
     Raises:
-        QueryError: There is no such period, or none of these before that of *query*.
+        QueryError: The period does not exist, or *query* has no period before it.
     """
     from sitestats import QueryError
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ._queries import Row
 
 COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
-"""What is compared of one website in a table when nothing is named."""
+"""The default fields for a comparison of one website."""
 
 
 @command(
@@ -65,9 +65,9 @@ def stats(**options: Any) -> None:
     data. The filters and days in the address then apply too, where they are
     known from the service's document. A warning names every other parameter.
 
-    Of several websites, or with --each, a table, CSV and JSON lines have a row for
-    each, in the order of the websites. What fails is a line on standard error, and
-    the exit code is 4, or 3 where waiting does not help.
+    With several websites, or with --each, a table, CSV and JSON lines have a row for
+    each, in the order of the websites. A failure is a line on standard error, and the
+    exit code is 4, or 3 where waiting does not help.
     """
     single = is_one(options)
     unit = options.pop("each")
@@ -97,7 +97,7 @@ def compare(*, against: str, **options: Any) -> None:
     """Compare the statistics of HOST with another period's.
 
     HOST is a host name or an address, as in `stats`. Each website is requested
-    twice. CSV has the number, the one before, the change, and that in percent.
+    twice. CSV has the number, the one before, and the change, also in percent.
     """
     single = is_one(options) and options["output"] in {"table", "xlsx"}
 

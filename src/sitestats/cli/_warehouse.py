@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sitestats.warehouse import Coverage, Estimate
 
 _NAME: Final = "sitestats"
-"""The pipeline's name, after which dlt names the file of DuckDB."""
+"""The pipeline's name, and the name of its DuckDB file."""
 _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
@@ -106,18 +106,18 @@ def warehouse() -> None:
 @click.option(
     "--fields",
     metavar="NAMES",
-    help="The lists to have a table of, such as pages,events,months; those that the "
-    "dataset has when left out, or all. The totals are always read; with none they are "
-    "all there is, in a request for each year of a website.",
+    help="The lists to store, such as pages,events,months; by default those of the "
+    "dataset, or all. 'none' reads only the totals, in one request for each year of a "
+    "website.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Say how many requests it would take, and end."
+    "--dry-run", is_flag=True, help="Print how many requests it would take, and end."
 )
 @click.option(
     "--yes",
     is_flag=True,
-    help="Do not ask before more than 10,000 requests, and twice those of the last "
-    "update; without a terminal, there is a warning.",
+    help="Do not ask before a large update: above 10,000 requests, and twice those of "
+    "the last one. Without a terminal there is a warning instead.",
 )
 @click.option(
     "--concurrency",
@@ -137,7 +137,7 @@ def warehouse() -> None:
     "-q",
     "--quiet",
     is_flag=True,
-    help="Write nothing but the websites that failed, to standard error.",
+    help="Write only the websites that failed, to standard error.",
 )
 @_destination_options
 @client_options
@@ -155,10 +155,10 @@ def update(
     folder: str,
     **options: Any,
 ) -> None:
-    """Read the days that are not there yet, until yesterday.
+    """Read the missing days, until yesterday.
 
-    It reads all websites of the user, or each HOST. Run it again tomorrow, and it
-    reads what is new. A website that fails is read by the next run; the others go on.
+    It reads all websites of the user, or each HOST. A website that fails does not stop
+    the others, and is read by the next run.
     The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
     names = [name for name, _ in read_hosts(options)]
@@ -220,7 +220,7 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
     type=click.IntRange(0),
     default=1,
     metavar="DAYS",
-    help="How many days a website may be behind: one is over since the last night.",
+    help="How many days a website may be behind.",
 )
 @click.option(
     "--check", is_flag=True, help="End with exit code 4 if a website is further behind."
@@ -232,7 +232,7 @@ def status(
 ) -> None:
     """Show how many websites are up to date, and what is wrong with the others.
 
-    Nothing is requested from the service. JSON and CSV have all websites.
+    No request is sent. JSON and CSV have all websites.
     """
     with _destination(folder, to["destination"]):
         rows = _rows(_coverage(**to))
@@ -288,8 +288,8 @@ def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
     found = {} if is_new else made.read_coverage(_pipeline(destination, dataset))
     if not found:
         raise click.UsageError(
-            "there is nothing here yet: run `sitestats warehouse update`, or give "
-            "--folder, --to and --dataset as you gave them to it"
+            "the warehouse is empty: run `sitestats warehouse update`, or give the "
+            "same --folder, --to and --dataset as for the update"
         )
     return found
 
@@ -319,11 +319,11 @@ def _pipeline(destination: str, dataset: str) -> Pipeline:
     import dlt
 
     if (destination, dataset) == ("duckdb", _NAME):
-        # To DuckDB, its name would mean the database.
+        # DuckDB would take the name for that of the database.
         raise click.UsageError(
             f"--dataset {_NAME}: the file has that name: choose another"
         )
-    # Here, as the database is; and what waits to be loaded is for one destination.
+    # Beside the database; and pending packages belong to one destination.
     name = f"{destination}-{dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
@@ -351,7 +351,7 @@ def _destination(folder: str, destination: str) -> Generator[None]:
         MissingDependencyException,
         exceptions.UnknownDestinationModule,
     )
-    # What it logs of a failure is printed here.
+    # Its log of a failure is printed here.
     set_default("runtime.log_level", "CRITICAL")
     try:
         with chdir(folder):
@@ -364,7 +364,7 @@ def _destination(folder: str, destination: str) -> Generator[None]:
             if isinstance(one, click.Abort):
                 raise one from None
             if isinstance(one, wrong_use):
-                # The other lines list each place that dlt has looked at.
+                # The other lines list the places where dlt has looked.
                 why = " ".join(str(one).splitlines()[:2])
                 fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)
         # dlt takes a broken file for a lost connection too.

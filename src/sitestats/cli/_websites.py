@@ -39,7 +39,7 @@ _HEADINGS: Final = {
     "has_script": "script",
     **dict.fromkeys(("pageviews", "events", "label"), ""),
 }
-"""The columns of the table, and their headings where the names are none."""
+"""The columns of the table, and their headings; an empty one is the name."""
 _COSTS: Final = "this can cost money, and can't be undone"
 
 yes_option = click.option(
@@ -52,8 +52,8 @@ quiet_option = in_output(
     "-q",
     "--quiet",
     is_flag=True,
-    help="Write nothing if every website is as specified, and otherwise only those "
-    "that are not, to standard error. JSON and CSV are written all the same.",
+    help="Write only the websites that are not as specified, to standard error. JSON "
+    "and CSV are written in any case.",
 )
 file_options = together(
     click.argument(
@@ -63,18 +63,18 @@ file_options = together(
     which(
         "--ignore-columns",
         is_flag=True,
-        help="Leave columns out that are no fields and resemble none.",
+        help="Ignore columns that do not resemble a field.",
     ),
     which(
         "--accept-differing",
         is_flag=True,
-        help="Let existing websites differ: they are shown, and no error. For one "
-        "website, the list can say it: accept_differing.",
+        help="Show existing websites that differ, but do not fail. For a single "
+        "website, use accept_differing in the list.",
     ),
     in_output(
         "--only-changes",
         is_flag=True,
-        help="Leave the websites out that existed already, as specified.",
+        help="Leave out the websites that existed as specified.",
     ),
     quiet_option,
     format_option("table", "json", "csv"),
@@ -148,7 +148,7 @@ def add(
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
 
-    An existing website is not changed, and compared by the given options alone. An add
+    An existing website is not changed, but compared with the given options. An add
     without a response is not sent again: the list shows whether it was added.
     """
     from sitestats import WebsiteSpec
@@ -259,8 +259,8 @@ def _ensure(
     yes: bool,
     journal: Path | None = None,
 ) -> None:
-    """Add what is missing and print the report, also that of an interrupted run. Exit
-    with the code for it.
+    """Add what is missing and print the report, also of an interrupted run; exit with
+    its code.
     """
     with make_client(options, read_only=False) as client:
         planned = client.websites.plan(specs)

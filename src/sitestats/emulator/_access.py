@@ -100,7 +100,7 @@ def stats(
     Args:
         website: The requested website.
         query: What is requested.
-        key: The key of the request; None if there is none, or it is unknown.
+        key: The key of the request; None if it is missing or unknown.
         sent: Whether the request has a key.
     """
     if sent and key is None:

@@ -46,11 +46,10 @@ class Emulator:
     and otherwise this:
 
     - A wrong key, and no key for a private website: 401. A key without access: 403.
-      Every refusal to add a website: 400. Another method than an address has: 405.
-    - A key that is none of the user's gets 401 on a public website too, so that a
-      test finds a wrong key. The hosted service probably ignores it, since real
-      programs send ``Api-Key: none`` there.
-    - Page views without a value are in no list.
+      Every refusal to add a website: 400. A method that an address does not have: 405.
+    - An unknown key gets 401 on a public website too, so that a test finds it. The
+      hosted service probably ignores it, since real programs send ``Api-Key: none``.
+    - Page views without a value are left out of lists.
     - The list of websites has all of the user's, for every key.
     - Versions 1 and 2 ignore ``fields``. Version 2 has ``docs``, ``hostname``, ``url``,
       ``path``, ``start``, ``end``, ``version`` and ``pageviews``, and every list.
@@ -74,9 +73,9 @@ class Emulator:
         user_id: The user's ID; a new one when left out.
         null_entries: Whether page views without a referrer or a country have an
             entry in the lists, with null as its value. The document does not say.
-        ignore_unknown_keys: Whether a Stats request with a key that is none of the
-            user's is a request without a key. Otherwise it gets a 401, for a public
-            website too. The document does not say.
+        ignore_unknown_keys: Whether a Stats request with an unknown key counts as a
+            request without a key. Otherwise it gets a 401, for a public website
+            too. The document does not say.
         bare_list: Whether the list of websites is a bare array, which some clients
             expect, in place of the object of section 4.1.
 
@@ -155,8 +154,8 @@ class Emulator:
 
         It has seasons, weekends, times of the day in the website's own zone, growth or
         decline, a campaign of four weeks, a launch, and events. It ends yesterday in
-        each website's zone, and is the same whenever it is made on the same day. No
-        number in it means anything, which the label of each website says.
+        each website's zone, and is the same whenever it is made on the same day. The
+        label of each website says that it is made up.
 
         Args:
             websites: How many: ``shop.example``, ``blog.example``, ``docs.example``,
@@ -165,8 +164,7 @@ class Emulator:
             options: Those of the constructor.
 
         Raises:
-            ValueError: There is no website or no day, or the first day is before
-                the calendar.
+            ValueError: A number is below 1, or the first day is before the calendar.
 
         >>> made_up = Emulator.made_up(2, days=30)
         >>> made_up.websites
@@ -247,11 +245,11 @@ class Emulator:
 
         Raises:
             ValueError: The website does not exist, or the zone is not valid.
-            TypeError: There is no such setting.
+            TypeError: The setting does not exist.
         """
         website = self._core.service.websites.get(host_name(hostname) or "")
         if website is None:
-            raise ValueError(f"there is no website {hostname!r}: use add_website()")
+            raise ValueError(f"{hostname!r} is not a website: use add_website()")
         self._put(attrs.evolve(website, **changes))
 
     def _put(self, website: Website) -> None:
@@ -288,7 +286,7 @@ class Emulator:
         """Load page views and events, in the columns of the raw export.
 
         New websites are added, private and in UTC. Rows of robots are left out.
-        Either all rows are loaded, or none.
+        If a row is invalid, no row is loaded.
 
         The columns, each of which may be missing or empty but for ``hostname``:
 
@@ -305,7 +303,8 @@ class Emulator:
         - ``device_type``: ``mobile``, ``tablet``, ``desktop`` or ``tv``.
         - ``country_code``, ``browser_name``, ``browser_version``, ``os_name``,
           ``os_version``, ``utm_source``, ``utm_medium``, ``utm_campaign``,
-          ``utm_content``, ``utm_term``. Versions 1 and 2 alone tell versions.
+          ``utm_content``, ``utm_term``. Only responses of
+          versions 1 and 2 show the versions.
         - ``metadata.<key>_text``, ``_int``, ``_bool``, ``_date``.
 
         Args:

@@ -30,7 +30,7 @@ Source: TypeAlias = "str | Path | Iterable[Mapping[str, object]]"
 _BATCH: Final = 20_000
 """Rows in one statement; one statement for each row would take 80 times as long."""
 
-# A time has a zone at its end; what is no time is null.
+# A time has a zone at its end; anything else is null.
 _TIME: Final = (
     r"make_timestamp(epoch_us(TRY_CAST("
     r"regexp_extract({0}, '.*\d:\d.*(Z|[+-][\d:]+)$') AS TIMESTAMPTZ)))"
@@ -202,9 +202,7 @@ def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
             # like a typing error is refused: its column would stay empty.
             near = difflib.get_close_matches(name, known, 1, cutoff=0.85)
             if near and near[0] not in names:
-                raise ValueError(
-                    f"there is no column {name!r}: did you mean {near[0]!r}?"
-                )
+                raise ValueError(f"{name!r} is not a column: did you mean {near[0]!r}?")
     return found
 
 
@@ -304,7 +302,7 @@ def _stage_csv(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
             "escape = '\"', nullstr = '', auto_detect = false, compression = $packed, "
             "hive_partitioning = false)",
             {
-                # It reads the path as a pattern of many files, and "~" as the home.
+                # DuckDB reads the path as a pattern of files, and "~" as the home.
                 "path": re.sub(r"[\[*?]", r"[\g<0>]", str(path.absolute())),
                 "columns": {f"c{place}": "VARCHAR" for place in range(len(names))},
                 "packed": "gzip" if path.suffix.lower() == ".gz" else "none",

@@ -124,7 +124,7 @@ class Query:
 
     @property
     def filters(self) -> list[list[Match]]:
-        """The filters by columns; of each one of the matches must be true."""
+        """The filters by columns; of each, one of the matches must be true."""
         found = [
             [Match.of(column, one) for one in _values(name, self.given[name])]
             for name, column in FILTERS.items()
@@ -164,7 +164,7 @@ def _values(name: str, text: str) -> list[str]:
 
 @attrs.frozen
 class Form:
-    """What a parameter must look like."""
+    """The form of a parameter."""
 
     fits: Callable[[str], object]
     text: str
@@ -180,7 +180,7 @@ _VALUE: Final = r"[^*]+\*?|\*"
 _BEGINNINGS: Final = "|".join(
     rf"{device[:length]}\*" for device in DEVICES for length in range(len(device) + 1)
 )
-_STAR: Final = "a value that is not empty, with a * at its end alone"
+_STAR: Final = "a value that is not empty, with a * only at its end"
 
 FORMS: Final[dict[str, Form]] = {
     "version": Form(_like("[1-6]"), "version is 1 to 6"),
@@ -229,7 +229,7 @@ _KEY: Final = Form(_like("[a-zA-Z0-9_]+"), "a metadata key has letters, digits a
 
 @attrs.frozen
 class Rule:
-    """What several parameters must not be together."""
+    """A rule about several parameters."""
 
     breaks: Callable[[Query], object]
     text: str
@@ -282,17 +282,17 @@ SEARCH_RULES: Final = (
         lambda q: any(
             len(re.sub("[*/]", "", text)) < SHORTEST_SEARCH for text in q.searches
         ),
-        "a contains search has at least 12 characters that are no slashes between its "
+        "a contains search has at least 12 characters besides slashes between its "
         "wildcards",
     ),
     Rule(
         lambda q: q.version == WITH_PAGES,
-        "a contains search gives no pages, and version 2 always has the pages",
+        "a contains search can't have pages, and version 2 always has them",
         "9",
     ),
     Rule(
         lambda q: not SEARCHABLE.issuperset(q.fields),
-        "a contains search requests pageviews, visitors and histogram alone",
+        "a contains search requests only pageviews, visitors and histogram",
     ),
     Rule(lambda q: q.events is not None, "a contains search requests no events"),
 )
@@ -324,7 +324,7 @@ def read(
         if name in FORMS or name.startswith(METADATA):
             given[name] = value
     if given.get("version", "1") in {"1", "2"}:
-        # Their responses are fixed, whatever the fields are.
+        # Their responses don't depend on the fields.
         given.pop("fields", None)
     for name, value in [*given.items()]:
         key = name.removeprefix(METADATA)
@@ -338,7 +338,7 @@ def read(
     for name in days.keys() & given.keys():
         day = parse_day(given[name], today)
         if day is None:
-            problems.append(f"there is no day {given[name]!r} (section 4.3)")
+            problems.append(f"{given[name]!r} is not a day (section 4.3)")
         else:
             days[name] = day
     query = Query(
@@ -352,7 +352,7 @@ def read(
         address=path,
         has_key=has_key,
     )
-    # What is broken by itself would be confusing here.
+    # A parameter that is wrong by itself would confuse these rules.
     rules = () if problems else RULES + (SEARCH_RULES if query.searches else ())
     problems += [f"{r.text} (section {r.section})" for r in rules if r.breaks(query)]
     return query, problems

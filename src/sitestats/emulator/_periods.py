@@ -31,7 +31,7 @@ _INTERVALS: Final = {
     "month": (relativedelta(day=1), relativedelta(months=1), 28),
     "year": (relativedelta(month=1, day=1), relativedelta(years=1), 365),
 }
-"""How to come to its beginning, how long it is, and about how many days that is."""
+"""How to find its beginning, how long it is, exactly and in days."""
 
 
 @cache

@@ -23,7 +23,7 @@ _connecting = threading.Lock()
 
 
 class Share(NamedTuple):
-    """Which rows a website has on a day, as copies of rows that stand for many."""
+    """The rows of a website on a day, as copies of shared rows."""
 
     hostname: str
     start: int
@@ -32,9 +32,9 @@ class Share(NamedTuple):
     """The length of the day in seconds. A copy has the time of its row, as a part of
     the day."""
     place: int
-    """Where the rows begin that it may have."""
+    """Where its rows to choose from begin."""
     rows: int
-    """How many these are."""
+    """How many rows there are to choose from."""
     first: int
     """Which of these is the first; after the last one comes the one at *place*."""
     copies: int
@@ -81,7 +81,7 @@ class Rows:
     def load(
         self, rows: Source, *, undated: datetime, hostname: str | None = None
     ) -> list[str]:
-        """Insert all of *rows*, or none; returns their host names."""
+        """Insert *rows* in one transaction; returns their host names."""
         with self._change() as (cursor, metadata):
             found = load(
                 cursor, self.table, rows, metadata, hostname=hostname, undated=undated

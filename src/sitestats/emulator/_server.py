@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Otherwise each response waits 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
-    # What a request that can't be read gets; the base class sends a page of HTML.
+    # The response to an unreadable request; the base class sends a page of HTML.
     error_content_type = "application/json; charset=utf-8"
     error_message_format = '{"ok":false,"error":"%(explain)s"}'
 
@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
         wrong = None
         if lengths or "transfer-encoding" in self.headers or not text.isdecimal():
             wrong = HTTPStatus.BAD_REQUEST
-        # A number of thousands of digits is not read at all.
+        # A number of thousands of digits is refused.
         elif len(text) > len(str(_LARGEST_BODY)) or int(text) > _LARGEST_BODY:
             wrong = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         if wrong is not None:
@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(text))
         if len(body) < int(text):
-            # A request that was cut off is none.
+            # A request that was cut off is not recorded.
             self.close_connection = True
             return
         request = RecordedRequest.of(

@@ -102,7 +102,7 @@ class Service:
         return endpoint(request, key)
 
     def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
-        # All websites are the user's, whichever of them the key has access to.
+        # All websites of the user, also those that the key has no access to.
         del request, key
         recent = self.rows.recent(self.now())
         websites: list[dict[str, object]] = []

@@ -49,7 +49,7 @@ def _read_demo(rows: Rows) -> None:
 VISITS: Final = 500
 """How many visits there are of each sort and kind of website."""
 STEPS: Final = 90
-"""How many events there are besides, which lead to the one that a website wants."""
+"""How many other events lead to the one that a website wants."""
 CAMPAIGN: Final = (-48, -21)
 """The first and the last day of the campaign that each third website has, counted from
 the last day."""
@@ -62,7 +62,7 @@ campaign."""
 
 @attrs.frozen
 class Kind:
-    """A kind of website: what it has, and when its visitors come."""
+    """A kind of website: its pages and events, and when its visitors come."""
 
     name: str
     weekend: float
@@ -76,7 +76,7 @@ class Kind:
     events: Sequence[str]
     """The event that it wants, after the two that lead to it."""
     detail: str
-    """The column of what is known of such events."""
+    """The column of the metadata of such events."""
     detail_values: Sequence[str]
 
 

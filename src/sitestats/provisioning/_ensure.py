@@ -4,8 +4,8 @@ The rules:
 
 * Websites are added one at a time, and within a run each is sent at most once.
 * After an add without a complete response, or with a 5xx, the website may have
-  been added or not. The list is read again: a website that is in it was added,
-  one that is not is unknown. When the list can't be read either the run stops.
+  been added or not. The list is read again: a website in it was added, any other is
+  unknown. If the list can't be read either, the run stops.
 * A refusal that concerns the account (credentials, role, plan) stops the run,
   any other one does not.
 * An add that an earlier run announced, without an outcome, is not sent again before
@@ -57,7 +57,7 @@ class Sending:
 
     hostname: str
     timeout: float
-    """Seconds after which it is no longer under way, whatever happens."""
+    """Seconds after which the service is certainly done with it."""
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ class Ended:
 
 @attrs.frozen
 class Waiting:
-    """The run waits, as adds of an interrupted one may still be under way."""
+    """The run waits for adds of an interrupted run that may still be pending."""
 
     hostnames: tuple[str, ...]
     seconds: float
@@ -97,7 +97,7 @@ def ensure_websites(
         settings: Those of the client.
         specs: The websites, each once.
         pending: Adds that were announced and have no outcome, each with the time of
-            the system clock until which it may be under way.
+            the system clock until which it may be pending.
         added: Host names that an interrupted run added.
 
     Raises:
@@ -139,7 +139,7 @@ class _Run:
         self._list_is_fresh = True
 
     def _wait_for_pending_adds(self) -> Flow[None]:
-        """Read the list until no add of an interrupted run can be under way."""
+        """Read the list until no add of an interrupted run can be pending."""
         pause = _FIRST_PAUSE
         moment = yield from now()
         # The system clock may be set meanwhile.
@@ -239,7 +239,7 @@ class _Run:
         return existing(spec, self._added.get(spec.hostname))
 
     def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
-        """Wait as long as the service requests; stop if that is too long."""
+        """Wait as long as the service asks; stop if that is too long."""
         self._rate_limits += 1
         policy = self._settings.retry
         seconds = max(policy.wait(self._rate_limits), error.retry_after or 0.0)
@@ -320,8 +320,8 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
 def _is_refusal(error: SiteStatsError) -> bool:
     """Whether the service certainly did not add the website.
 
-    A 5xx is no refusal: the service may have failed after it had added the
-    website. Neither is 408, which a gateway sends when it stops waiting.
+    A 5xx is not a refusal: the service may have failed after it had added the website.
+    Nor is a 408, which a gateway sends when it stops waiting.
     """
     return (
         isinstance(error, ServiceError)

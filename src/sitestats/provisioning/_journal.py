@@ -1,11 +1,11 @@
 """Journals of a run: each add is on the disk before it is sent, and then its outcome.
 
 A run has the journal of its account, in the user's state folder, and may have one of
-the caller's: an add is announced in both, so that the next run knows of it whichever
-that one has. Both stay locked while the run lasts.
+the caller's: an add is announced in both, so that the next run finds it in either. Both
+stay locked during the run.
 
-A journal has one JSON object a line. A line that was cut off announces nothing. There
-are host names, times, states and the service's messages in it, and never a credential.
+A journal has one JSON object a line. A line that was cut off announces nothing. It
+holds host names, times, states and the service's messages, and no credential.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Journals:
     def ended(self) -> None:
         """Record that the run ended, and its caller gets the report.
 
-        If no add can be under way any more, the journals have nothing left to tell.
+        If no add can be pending, the journals are emptied.
         """
         self._append(event="ended")
         if all(until <= time.time() for until in self.pending.values()):
@@ -83,7 +83,7 @@ class Journals:
 
         Raises:
             ConfigurationError: It is for another service.
-            SpecError: It is no journal, or damaged, and is not changed.
+            SpecError: It is not a journal, or is damaged. It is not changed.
         """
         file.seek(0)
         head = json.dumps({"journal": "sitestats", "service": service}).encode()
@@ -109,7 +109,7 @@ class Journals:
                     "the file is not a journal: name a new one"
                     if number == 1
                     else "the journal is damaged here: repair the line, or remove the "
-                    "file if no add can be under way"
+                    "file if no add can be pending"
                 )
                 raise _refused(message, f"{file.name}:{number}") from None
         file.truncate(len(data) + len(end))
@@ -148,7 +148,7 @@ def open_journals(
         BusyError: Another run has locked one.
         ConfigurationError: It is for another service; or the state folder can't be
             used, and there is no *path*.
-        SpecError: One is no journal, or damaged.
+        SpecError: One is not a journal, or is damaged.
         OSError: The one at *path* can't be opened.
     """
     service = str(settings.base)
@@ -175,9 +175,9 @@ def open_journals(
 
 
 def account_file(settings: Settings) -> Path:
-    """The journal of one account of one service; its name tells neither.
+    """The journal of one account of one service; its name reveals neither.
 
-    The API key is no part of it: two keys of one user add to the same account.
+    The API key does not count: two keys of one user add to the same account.
     """
     digest = sha256(str(settings.base).encode())
     if settings.user_id is not None:
@@ -192,7 +192,7 @@ def state_folder() -> Path:
     """Where this package stores state of the user.
 
     Raises:
-        RuntimeError: There is no home folder.
+        RuntimeError: The user has no home folder.
     """
     given = os.environ.get("XDG_STATE_HOME", "")
     # The XDG specification ignores relative paths.

@@ -51,10 +51,10 @@ class ListedHost:
 def read_host_list(
     path: Source, *, columns: Mapping[str, str] | None = None
 ) -> list[ListedHost]:
-    r"""Read the host names of a list of websites, to query each; none is checked.
+    r"""Read the host names of a list of websites, to query each; they are not checked.
 
-    It reads every list that ``WebsiteSpec.load`` does. What a list has beside the host
-    names is not looked at. The arguments and the errors are those of ``load``.
+    It reads every list that ``WebsiteSpec.load`` does. Everything but the host names is
+    ignored. The arguments and the errors are those of ``load``.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -86,18 +86,18 @@ def load_fields(
 ) -> Iterator[tuple[str, dict[str, Any] | Problem]]:
     """The place of each website of a list, and its fields or what is wrong with it.
 
-    With *ignore*, columns that are no fields are left out; with None, also those that
-    may be meant, and nobody is told.
+    With *ignore*, unknown columns are left out; with None, also those that resemble a
+    field, and without a warning.
 
     Raises:
-        SpecError: The list or its columns can't be understood, or there is no website.
+        SpecError: The list or its columns can't be understood, or it has no websites.
         OSError: It can't be read.
     """
     name = name_of(source)
     columns = dict(columns or {})
     rows = [*_read(source, columns)]
     if not rows:
-        _refuse("there are no websites in it", name)
+        _refuse("the list has no websites", name)
     found = [values for _, values in rows if not isinstance(values, Problem)]
     names = dict.fromkeys(name for values in found for name, _ in values)
     known = _fields_of(names, columns, name, ignore=ignore) if found else {}
@@ -119,7 +119,7 @@ def load_fields(
 
 
 def _as_field(field: str, value: object) -> object:
-    """A value as a specification has it: flags in words, and no blanks around."""
+    """A value as a specification has it: flags in words, without blanks around it."""
     if not isinstance(value, str) or field == "label":
         return value
     text = value.strip()
@@ -211,7 +211,7 @@ def _read(source: Source, columns: Mapping[str, str]) -> Iterator[Row]:
 
 
 def _kind(text: str, suffix: str, columns: Mapping[str, str]) -> str:
-    """The format of a list: its name tells it, else its first line."""
+    """The format of a list, by its name, else by its first line."""
     if suffix in {"json", "toml", "xls", "xlsx", "yaml", "yml"}:
         return suffix
     first = _first_line(text)
@@ -289,7 +289,7 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[str]]]:
         sheet.reset_dimensions()
         rows: list[tuple[object, ...]] = [*sheet.iter_rows(values_only=True)]
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
-        _refuse("the file is no workbook: save it anew, or as CSV", name)
+        _refuse("the file is not a workbook: save it again, or as CSV", name)
     for number, row in enumerate(rows, start=1):
         yield (
             f"{name}: {sheet.title}!{number}",
@@ -356,8 +356,8 @@ def dump_rows(rows: Iterable[dict[str, Any]], output_format: str) -> str:
 
 
 def _toml_table(row: dict[str, Any]) -> str:
-    # JSON's escapes are TOML's, which wants one for DEL too. Beyond ASCII, JSON writes
-    # surrogate pairs, which TOML has not.
+    # TOML has JSON's escapes, and needs one for DEL too. Beyond ASCII, JSON writes
+    # surrogate pairs, which TOML does not have.
     return "[[websites]]\n" + "".join(
         f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in row.items()

@@ -21,7 +21,7 @@ State: TypeAlias = Literal[
     "to_add", "added", "present", "differing", "refused", "unknown", "not_tried"
 ]
 _BY_HAND: Final = (
-    "no endpoint of the service changes a website: change these by hand, in the "
+    "the service's API can't change a website: change these by hand, in the "
     "website's settings in the service's dashboard"
 )
 _HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
@@ -53,7 +53,7 @@ class ProvisionedWebsite:
     * ``"refused"``: the service refused the add, and ``error`` says why;
     * ``"unknown"``: an add was sent, got no valid response, and the website is
       not in the list (yet);
-    * ``"not_tried"``: no add of it reached the service.
+    * ``"not_tried"``: no add reached the service.
     """
 
     spec: WebsiteSpec
@@ -61,13 +61,12 @@ class ProvisionedWebsite:
     state: State
     """One of the states above."""
     website: Website | AddedWebsite | None = None
-    """The website as the list has it, or as the service responded to the add; None
-    where it has none."""
+    """The website in the list or in the response to the add; None without either."""
     differences: tuple[Difference, ...] = ()
     """Where the website is different from its specification."""
     error: SiteStatsError | None = attrs.field(default=None, eq=_compared)
-    """What went wrong. An ambiguous failure stays here when the list shows
-    that the website was added all the same."""
+    """What went wrong. An ambiguous failure stays here even if the list shows that the
+    website was added."""
 
     @property
     def hostname(self) -> str:
@@ -122,7 +121,7 @@ class ProvisionedWebsite:
         return {**self.row(), "differences": differences}
 
     def detail(self) -> str:
-        """What there is to say beyond the state; often nothing."""
+        """What to print beside the state; often nothing."""
         if self.state == "to_add":
             visibility = "public" if self.wanted.public else "private"
             return f"{self.wanted.timezone}, {visibility}"
@@ -269,7 +268,7 @@ class ProvisioningPlan(_Items):
 
 @attrs.frozen(repr=False)
 class ProvisioningReport(_Items):
-    """What became of every website given to ``ensure``, in the given order.
+    """The outcome for every website given to ``ensure``, in the given order.
 
     It is a value: it prints as one line for each website, pickles, and goes
     into JSON and frames.
@@ -304,7 +303,7 @@ class ProvisioningReport(_Items):
 
     @property
     def not_tried(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites of which no add reached the service."""
+        """The websites whose add did not reach the service."""
         return self._in_state("not_tried")
 
     def raise_for_failures(self) -> None:

@@ -92,16 +92,16 @@ def open_run(
 ) -> Generator[Run]:
     """Lock the account and the journal for one run of *specs*.
 
-    *interrupted* is called with the report so far when an exception ends the run that
-    is no error of this package.
+    *interrupted* is called with the report so far when an exception from outside this
+    package ends the run.
 
     Raises:
         ReadOnlyError: The client is read-only.
-        SpecError: One of *specs* is none, or is given twice; or a file is not a
-            journal, or damaged.
+        SpecError: One of *specs* is not a specification, or is given twice; or a file
+            is not a journal, or is damaged.
         BusyError: Another run uses the account or the journal.
-        ConfigurationError: The journal is for another service; or there is none, and
-            the state folder can't be used.
+        ConfigurationError: The journal is for another service; or no journal is given
+            and the state folder can't be used.
         OSError: The journal can't be opened.
     """
     wanted = as_specs(specs)

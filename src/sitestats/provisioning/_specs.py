@@ -40,7 +40,7 @@ class WebsiteSpec:
             added as a private one.
         label: Free text of your own. With None, a website is added without one.
         accept_differing: Whether an existing website may differ: it is shown, and is
-            no error.
+            not an error.
 
     What is None is not compared with an existing website. NaN, which pandas has in an
     empty cell, is None.
@@ -95,8 +95,8 @@ class WebsiteSpec:
         columns, separated by commas, semicolons or tabs. TOML has a table
         ``[[websites]]`` for each website; JSON a list of objects or of host names, or
         an object with that list as ``"websites"``. Of a workbook (the extra ``excel``)
-        the first sheet is read, as CSV. The file's name tells the format, else its
-        first line.
+        the first sheet is read, as CSV. The format is that of the file's name, else of
+        its first line.
 
         The names are those of this class's arguments, without regard to case and
         marks, and only ``hostname`` is required. An empty cell is a value that is left
@@ -113,10 +113,10 @@ class WebsiteSpec:
                 ``sys.stdin.buffer``.
             columns: The names that fields have in the list, such as
                 ``{"hostname": "Domain"}``.
-            ignore_columns: Whether columns or keys that are no fields are left out.
-                They are an error otherwise. So is in any case one that resembles a
-                field which the list lacks: it may be meant, and a website that was
-                added can't be changed.
+            ignore_columns: Whether unknown columns or keys are left out; otherwise they
+                are an error. One that resembles a field that the list lacks is always
+                an error: it may be a spelling mistake, and a website that was added
+                can't be changed.
             accept_differing: Whether websites may differ for which the list does not
                 say it.
 
@@ -179,8 +179,8 @@ class WebsiteSpec:
         A website without a label gets a specification without one.
 
         Raises:
-            SpecError: The service's values are none that it would accept, such as a
-                time zone that is no name of the tz database.
+            SpecError: The service would not accept its own values, such as a time zone
+                that is not in the tz database.
 
         Example:
             >>> specs = [WebsiteSpec.of(website) for website in client.websites.list()]
@@ -199,7 +199,7 @@ class WebsiteSpec:
         """*specs* as text that ``load`` reads back, to be written as UTF-8.
 
         In CSV a label that a spreadsheet would take for a formula has a ``'`` in
-        front, which ``load`` leaves out, and an empty label is none.
+        front, which ``load`` removes, and an empty label is left out.
 
         Raises:
             SpecError: A website is given twice.
@@ -217,7 +217,7 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
     """*specs* as a tuple.
 
     Raises:
-        SpecError: One is no ``WebsiteSpec``, or is given twice; it has every problem.
+        SpecError: One is not a ``WebsiteSpec``, or is given twice; all are listed.
     """
     found: dict[str, str] = {}
     problems: list[Problem] = []

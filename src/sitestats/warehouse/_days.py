@@ -1,6 +1,6 @@
-"""Which days of which website to read next, and how far each of them is.
+"""Which days of which website to read next, and the progress of each website.
 
-It is pure: no clock, no request, and nothing of dlt.
+It is pure: it uses no clock, no request and no dlt.
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ DAY: Final = dt.timedelta(days=1)
 MONTHS: Final = "months"
 
 WATCHED: Final = 30
-"""How many of the last days are read again when their totals differ."""
+"""How many of the last days are read again if their totals have changed."""
 LONGEST: Final = 366
 """The most days of a histogram."""
 _FEW: Final = 2
-"""Of so few days, a histogram seldom saves a request."""
+"""For so few days, a histogram seldom saves a request."""
 FAILED_IN_A_ROW: Final = 3
-"""The failed days in a row after which a website has no further ones in this run."""
+"""After so many failed days in a row, a website waits for the next run."""
 FAILED_EVERYWHERE: Final = 100
-"""The outcomes in a row without a response, over all websites, after which the service
-is taken to be down."""
+"""After so many failures in a row, over all websites, the service counts as down."""
 NOT_LISTED: Final = "the service does not list this website any more"
 
-# What each other day of the website would get as well.
+# Errors that every other day of the website would get as well.
 _OF_THE_WEBSITE: Final = (
     NotFoundError,
     WebsiteLockedError,
@@ -59,7 +58,7 @@ Period: TypeAlias = tuple[dt.date, dt.date]
 
 
 class Totals(NamedTuple):
-    """Those of a day, or of a month."""
+    """The totals of a day, or of a month."""
 
     pageviews: int
     visitors: int
@@ -67,18 +66,18 @@ class Totals(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Coverage:
-    """How far a website is: what a pipeline's state holds for it."""
+    """The progress of a website, as the pipeline's state holds it."""
 
     timezone: str
     """The zone of its days."""
     lists: frozenset[str]
-    """What each of them has."""
+    """The lists that each of them has."""
     first: dt.date
     """The first day."""
     reached: dt.date
-    """Up to here each day was read, but for those that failed."""
+    """Up to here each day was read, except those that failed."""
     failed: tuple[dt.date, ...] = ()
-    """Days that failed; first those that were not requested for longest."""
+    """Days that failed, the least recently requested first."""
     watched: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
     """The totals of the last days, to find out which have changed."""
     months_from: dt.date | None = None
@@ -102,7 +101,7 @@ class Coverage:
         return self.error != NOT_LISTED
 
     def behind(self, last: dt.date) -> int:
-        """How many days up to *last*, such as ``last_day`` has it, are not there."""
+        """How many days are missing up to *last*, which ``last_day`` gives."""
         return max(0, (last - self.reached).days) + sum(d <= last for d in self.failed)
 
     def to_state(self) -> dict[str, Any]:
@@ -120,8 +119,8 @@ class Coverage:
 def continued(
     cursor: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
 ) -> Coverage:
-    """*cursor*, if its days are what is wanted. Else one that begins anew: with a list
-    more, in another zone, and from an earlier day.
+    """*cursor*, if its days are the wanted ones; else a new one, for another list,
+    another zone or an earlier first day.
     """
     first = first if cursor is None else min(first, cursor.first)
     if (
@@ -148,10 +147,10 @@ def days_to_read(cursor: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]
 class WebsiteDays:
     """What a run requests of one website, and what came of it.
 
-    Histograms come first: where no lists are wanted they have the days, else they tell
-    which days are empty, and which have changed. Of the days, new ones come first, then
-    those that have changed, and at last those that failed before, so that one that
-    always fails holds no other back. The totals of months are read last.
+    Histograms come first: without lists they have the days, else they show which days
+    are empty, and which have changed. New days come first, then those that have
+    changed, then those that failed before, so that a day that always fails delays no
+    other. The totals of months are read last.
     """
 
     def __init__(
@@ -205,10 +204,10 @@ class WebsiteDays:
 
     @property
     def left(self) -> int:
-        """How many requests it would still make, at most."""
+        """How many requests are left, at most."""
         if self.ended:
             return 0
-        # Of totals alone, histograms have all days but those that failed.
+        # If only totals are wanted, histograms have all days except those that failed.
         by_day = bool(self._lists) or self._is_scheduled
         days = self._wanted if by_day else self._failed
         return len(self.periods) + len(days) + self._months_are_left
@@ -216,11 +215,10 @@ class WebsiteDays:
     def read_period(
         self, period: Period, found: Mapping[dt.date, Totals]
     ) -> list[dt.date]:
-        """Record what a histogram has of days that are over; a day that it lacks is
-        requested by itself.
+        """Record a histogram's past days; a day that it lacks is requested by itself.
 
         Returns:
-            The days that need no request of their own: *found* has all there is.
+            The days that need no request of their own: *found* has everything.
         """
         days: list[dt.date] = []
         for number in range((period[1] - period[0]).days + 1):
@@ -305,7 +303,7 @@ class WebsiteDays:
         self._error = f"months: {error_line(error)}"
 
     def cursor(self, now: dt.datetime | None = None) -> Coverage:
-        """How far the website is; nothing may be under way."""
+        """The progress of the website, when no request is under way."""
         start, reached = self._start, self._start.reached
         while (day := reached + DAY) in self._read or day in self._failed:
             reached = day
@@ -340,12 +338,12 @@ def error_line(error: SiteStatsError) -> str:
 
 
 class Days:
-    """The days of all websites: the oldest first, so that none is left far behind."""
+    """The days of all websites, oldest first, so that no website falls far behind."""
 
     def __init__(self, websites: Mapping[str, WebsiteDays]) -> None:
         self.websites: Final = websites
         self.left = sum(website.left for website in websites.values())
-        """How many requests there would still be, at most."""
+        """How many requests are left, at most."""
         self._failed_in_a_row = 0
         self.histograms: Final = self._each_period()
         """The websites and periods of histograms to request."""
@@ -399,7 +397,7 @@ class Days:
 
 
 def last_day(timezone: str, now: dt.datetime) -> dt.date | None:
-    """The last day that is over in *timezone*; None where the zone is not known.
+    """The last day that is over in *timezone*; None for an unknown zone.
 
     >>> from datetime import UTC, datetime
     >>> from sitestats.warehouse import last_day

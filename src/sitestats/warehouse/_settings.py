@@ -1,4 +1,4 @@
-"""Settings of dlt whose defaults are others here: its telemetry is off."""
+"""Other defaults for settings of dlt: its telemetry is off."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def set_default(name: str, value: str) -> None:
     if name in dlt.config:
         return
     os.environ[name.upper().replace(".", "__")] = value
-    # dlt begins when it is first asked for a setting. Nothing is sent by that.
+    # dlt starts when it is first asked for a setting. That sends nothing.
     stop_telemetry()
     dlt.current.run_context().initialize_runtime()

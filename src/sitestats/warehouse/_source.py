@@ -1,4 +1,4 @@
-"""The source for dlt: what the service lists, and the days of each website."""
+"""The source for dlt: the listed websites, and the days of each."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ _OF_A_WEBSITE: Final = tuple(
 
 @attrs.define(eq=False)
 class UnderWay:
-    """An update under way: its bar is there until it ends, while dlt loads as well."""
+    """A running update. Its progress bar stays while dlt loads."""
 
     stack: ExitStack
-    """What is closed with it."""
+    """What it closes at its end."""
     signal: int | None = None
     """The signal that waits until what was read is loaded."""
     requests: int = 0
     """How many requests were sent."""
     left: int = 1
-    """How many there are still to be, at most."""
+    """How many are left, at most."""
     show: ShowProgress | None = None
     """Shows how many requests have an outcome, and how many there are to be."""
     websites: Mapping[str, Coverage] = attrs.Factory(dict[str, Coverage])
-    """How far each website of this update is."""
+    """The progress of each website of this update."""
 
 
 UPDATE: Final[ContextVar[UnderWay | None]] = ContextVar("update", default=None)
@@ -92,9 +92,9 @@ class Estimate:
     """How many requests an update makes, at most."""
 
     requests: int
-    """How many: empty days that a histogram shows are counted too."""
+    """How many, with the empty days that a histogram will show."""
     last_requests: int
-    """How many the last update made; 0 where there was none."""
+    """How many the last update made; 0 before the first one."""
 
     @property
     def is_large(self) -> bool:
@@ -129,9 +129,9 @@ def sitestats_source(
 ) -> Sequence[DltResource]:
     """Every day of each website, until yesterday in the website's own zone.
 
-    ``update`` runs it as often as it takes; run once it makes *max_requests* requests
-    at most. What is left out comes from dlt's configuration, from the section
-    ``sources.sitestats``, as with every source.
+    ``update`` runs it until everything is loaded; a single run makes at most
+    *max_requests* requests. Missing arguments come from the section
+    ``sources.sitestats`` of dlt's configuration, as with every source.
 
     Args:
         first_day: Where to begin. The first update needs it, and remembers it. With an
@@ -139,27 +139,26 @@ def sitestats_source(
         hostnames: Which websites; all that the key lists when left out.
         until: The last day to read; the website's yesterday when left out.
         lists: Which tables to fill besides ``days``: names of lists of the Stats API,
-            ``"events"``, and ``"months"``. A dataset keeps those that it has, and with
-            a list more, all days are read anew. When left out, it has all of them, or
-            those that earlier updates named. With none, the totals come from
-            histograms, one for each 366 days of a website, and days have no
-            ``seconds_on_page``.
+            ``"events"``, and ``"months"``. A dataset keeps its lists, and a new one
+            reads all days anew. When left out, the lists are all of them, or those that
+            earlier updates named. If empty, the totals come from histograms, one for
+            each 366 days of a website, and days have no ``seconds_on_page``.
         lag: How many days are read again, before the new ones.
-        max_requests: How many requests a load holds at most, which bounds the memory.
-        max_seconds: How long a load reads at most. What was not loaded when the process
-            is killed is read again.
+        max_requests: The most requests of a load, which limits the memory.
+        max_seconds: The most seconds that a load reads. After a kill, what was not
+            loaded is read again.
         concurrency: How many requests are under way at once.
-        base_url: The service's address. As ``Client`` does, it takes the address and
-            the credentials from the environment, where dlt's configuration has none.
+        base_url: The service's address. Without it in dlt's configuration, the address
+            and the credentials come from the environment, as for ``Client``.
         api_key: The API key.
         user_id: The user ID, which the list of websites needs (section 5).
-        client: A client of your own, in place of these three.
+        client: Your own client, in place of these three.
         progress: True shows a bar in a terminal or a notebook, and a line every ten
             seconds in a log; a function is called with ``(done, total)``, in
             requests.
-        approve: What is called with an ``Estimate`` before the first request of days.
-            An update for which it returns False ends there. Without it a large one
-            warns.
+        approve: A function that is called with an ``Estimate`` before the first request
+            of days. If it returns False, the update ends. Without it a large update
+            causes a warning.
         now: Returns the present moment, with a time zone; when left out, days end by
             the service's clock.
 
@@ -182,7 +181,7 @@ def sitestats_source(
         raise ConfigurationError(f"lag is 0 days or more, not {lag}")
     for name in lists or ():
         if name not in {*TABLES, *TOTALS}:
-            there = f"there is no table {shown(name)}; there are {', '.join(TABLES)}"
+            there = f"{shown(name)} is not a table; the tables are {', '.join(TABLES)}"
             raise QueryError([Problem(there, where="lists")])
     run = _Run(
         make_client=make_client,
@@ -199,7 +198,7 @@ def sitestats_source(
         now=now,
     )
 
-    # dlt marks the functions, which methods do not take.
+    # dlt sets attributes of the functions, which methods do not allow.
     @dlt.resource(name="websites")
     def websites() -> Iterator[DataItemWithMeta]:
         yield from run.read_list()
@@ -213,7 +212,7 @@ def sitestats_source(
 
 @attrs.define(kw_only=True, eq=False)
 class _Run:
-    """The loads of one source: each of them requests what the ones before did not."""
+    """The loads of one source. Each requests what the earlier ones did not."""
 
     make_client: Callable[[], AbstractContextManager[Client]]
     first_day: dt.date | None
@@ -233,7 +232,7 @@ class _Run:
     _rows: dict[str, Rows] = attrs.field(factory=dict[str, Rows])
 
     def read_list(self) -> Iterator[DataItemWithMeta]:
-        """The table of websites, in the first load."""
+        """The table of websites, for the first load."""
         if self._days is not None:
             return
         rows = Rows("websites")
@@ -244,7 +243,7 @@ class _Run:
         yield from rows.take()
 
     def read_days(self) -> Iterator[DataItemWithMeta]:
-        """The tables of days and months, and how far each website is."""
+        """The tables of days and months, and the progress of each website."""
         state = dlt.current.resource_state()
         days = self._continued(state)
         self._rows = {name: Rows(name) for name in (DAYS, *state["lists"])}
@@ -281,7 +280,7 @@ class _Run:
         if self._days is not None and self._loads == state.get("loads"):
             return self._days
         listed = self._listed()
-        # Days end by the service's clock: that of this machine may be ahead.
+        # Days end by the service's clock: this machine's clock may be ahead.
         now = self.now() if self.now else listed.responded_at or self._moment()
         zones = {_hostname_of(site): storable(site.timezone) for site in listed}
         first = self._first_of(state, now)
@@ -291,7 +290,7 @@ class _Run:
         websites: dict[str, WebsiteDays] = {}
         for name in zones if self.hostnames is None else self.hostnames:
             cursor = Coverage.from_state(cursors[name]) if name in cursors else None
-            # One that is not listed has the zone that it had, if it was ever known.
+            # A website that is not listed keeps its last known zone.
             zone = zones.get(name, cursor.timezone if cursor else "UTC")
             last = last_day(zone, now)
             websites[name] = WebsiteDays(
@@ -325,14 +324,12 @@ class _Run:
             )
         since = dt.date.fromisoformat(state.get("since") or str(dt.date.max))
         if since > today:
-            # Earlier versions took such a day.
+            # Earlier versions accepted such a day.
             cursors = map(Coverage.from_state, state.get("coverage", {}).values())
             since = min((cursor.first for cursor in cursors), default=dt.date.max)
         first = min(since, self.first_day or since)
         if first == dt.date.max:
-            raise ConfigurationError(
-                "The first update needs a first day (--since), where to begin."
-            )
+            raise ConfigurationError("The first update needs a first day (--since).")
         if self.hostnames is None or "since" not in state:
             state["since"] = str(first)
         return first
@@ -351,11 +348,11 @@ class _Run:
         return sorted(lists)
 
     def _read(self, client: Client, days: Days, update: UnderWay) -> Iterator[None]:
-        """Add what is read to the rows of the tables, response by response."""
+        """Add each response to the rows of the tables."""
         until, before = time.monotonic() + self.max_seconds, update.requests
 
         def may_request() -> bool:
-            # A load has one request at any rate.
+            # A load has at least one request.
             number = update.requests - before
             is_late = number and time.monotonic() > until
             return not (update.signal or is_late or number >= self.max_requests)
@@ -369,7 +366,7 @@ class _Run:
                 while may_request() and (following := next(requests, None)):
                     taken.append(following)
                     update.requests += 1
-                    # In the zone of the cursor, whatever the website's is by now.
+                    # The zone of the cursor: the website's own may have changed.
                     name, period = following
                     zone = days.websites[name].timezone
                     yield query.website(name).timezone(zone).between(*period)
@@ -446,14 +443,14 @@ class _Run:
             self._rows[MONTHS].add(**key, **totals._asdict())
 
     def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
-        """The rows of how far each website is; *state* has it as well."""
+        """The rows of the progress of each website, which *state* has as well."""
         cursors: dict[str, Any] = state.setdefault("coverage", {})
         now, rows = self._moment(), Rows("coverage")
         found = {name: site.cursor(now) for name, site in days.websites.items()}
         update.websites = dict(found)
         for name in days.websites:
             if found[name].through is None and name not in state["listed"]:
-                # A mistyped name, most likely: it is reported, and not remembered.
+                # Probably a mistyped name: it is reported, and not stored.
                 del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
         for name in sorted(cursors.keys() - found.keys()):
@@ -485,9 +482,7 @@ def _hostname_of(website: Website) -> str:
 
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
-    """What a histogram has of days that are over; nothing of one that is twice in it,
-    or lacks a number.
-    """
+    """A histogram's past days, without those that are twice in it or lack a number."""
     found: dict[dt.date, Totals | None] = {}
     for entry in stats.histogram:
         day, *totals = map(entry.get, ("date", *COUNTS))

@@ -1,6 +1,6 @@
 """The tables of the warehouse: columns, types and keys, and rows as Arrow tables.
 
-Types stand here and nowhere else: they never depend on the values.
+Types are defined here alone, and never depend on the values.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 DAYS: Final = "days"
 """The table of the totals. The resource of this name has the cursors in its state."""
 ALL_LISTS: Final = ("pages", *LISTS, "events")
-"""What a day can have a table of."""
+"""The lists that can have a table of days."""
 TABLES: Final = (*ALL_LISTS, MONTHS)
 """The tables that can be named."""
 
 NO_ROWS: Final[dict[str, Any]] = {"rank": 0, "no_rows": True}
-"""The row of a table where it has nothing of a day."""
+"""The row that stands for an empty list of a day."""
 
 _HELD: Final = 10_000
-"""The rows of a table that are held before dlt gets them."""
+"""How many rows of a table are collected before dlt gets them."""
 
 Column: TypeAlias = tuple[str, TDataType]
 """Its name, and its type in dlt's words."""
@@ -45,8 +45,8 @@ _DAY: Final[Sequence[Column]] = [
 ]
 _COUNTS: Final[Sequence[Column]] = [("pageviews", "bigint"), ("visitors", "bigint")]
 _MEDIAN: Final[Column] = ("seconds_on_page", "double")
-# What has no rows for a day is a row that is marked: it replaces those of an earlier
-# reading. dlt stores no such row where it merges tables.
+# An empty list of a day is a marked row, which replaces the rows of an earlier
+# reading. Where dlt merges tables, it does not store that row.
 _END: Final[Sequence[Column]] = [("read_at", _MOMENT), ("no_rows", "bool")]
 # From 1. With it each row has a key, so that dlt drops the copy of a row that an
 # interrupted load had staged already.
@@ -80,7 +80,7 @@ COLUMNS: Final[dict[str, Sequence[Column]]] = {
 """The columns of each table."""
 
 _KEY: Final = ("hostname", "first_day", "rank")
-"""The columns that tell rows apart, where a table has them."""
+"""The columns that identify a row, as far as a table has them."""
 
 _ARROW: Final = {
     "text": pa.string(),
@@ -93,7 +93,7 @@ _ARROW: Final = {
 
 
 def hints(table: str) -> Any:
-    """What dlt has to know of *table*: types, keys, and to replace whole days."""
+    """The hints of dlt for *table*: types, keys, and to replace whole days."""
     names = [name for name, _ in COLUMNS[table]]
     key = [name for name in _KEY if name in names]
     columns: TTableSchemaColumns = {
@@ -130,18 +130,18 @@ class Rows:
 
     @property
     def are_many(self) -> bool:
-        """Whether dlt should get them now."""
+        """Whether dlt should get the rows now."""
         return len(self._columns[0]) >= _HELD
 
     def add(self, count: int = 1, **values: Any) -> None:
-        """Add *count* rows; a value is for all of them, or a list has one for each."""
+        """Add *count* rows. A value is for all of them, a list has one for each."""
         for field, column in zip(self._schema, self._columns, strict=True):
             value = values.get(field.name)
             are_many = isinstance(value, list)
             column.extend(cast("list[Any]", value) if are_many else [value] * count)
 
     def add_entries(self, entries: Entries[Any], key: dict[str, Any]) -> None:
-        """Add a row for each of *entries*, or the one that says that there are none."""
+        """Add a row for each of *entries*, or the row that stands for an empty list."""
         if not entries:
             self.add(**key, **NO_ROWS)
             return
@@ -170,7 +170,7 @@ class Rows:
 
 
 def storable(text: str | None) -> Any:
-    """*text* as every destination takes it."""
+    """*text* as every destination accepts it."""
     # Visitors decide what stands in a path. PostgreSQL refuses U+0000, UTF-8 half of a
     # surrogate pair, and a load that fails would fail each night.
     if text is None or (text.isascii() and "\0" not in text):

@@ -51,15 +51,15 @@ _HOLDER: Final = re.compile(r"([^\s\\/]+) \(PID (\d+)\)")
 
 @attrs.frozen(repr=False)
 class Update:
-    """What an update came to."""
+    """The result of an update."""
 
     loads: tuple[LoadInfo, ...]
     """What dlt reports of each load."""
     requests: int
-    """How many requests it took, without that of the list of websites."""
+    """How many requests it made, without that of the list of websites."""
     websites: Mapping[str, Coverage]
-    """How far each website of this update is, by its host name. Those that the service
-    does not list any more are not among them."""
+    """The progress of each website of this update, by its host name. Websites that the
+    service does not list any more are left out."""
 
     @property
     def failed(self) -> dict[str, Coverage]:
@@ -84,7 +84,7 @@ class Update:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON can have it, such as for Airflow's XCom."""
+        """The report as values of JSON, for example for Airflow's XCom."""
         through = [site.through for site in self.websites.values()]
         return {
             "requests": self.requests,
@@ -105,16 +105,15 @@ class Update:
 def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Update:
     """Run *source* until each website is up to date, or has failed.
 
-    Each run is a load of its own. How far each website is, is read from the
-    destination: days that were not loaded are requested again, whatever happened to
-    them, and to the pipeline's folder.
+    Each run is one load. Progress is read from the destination, so days that were not
+    loaded are requested again, whatever happened to the pipeline's folder.
 
     In the main thread, the first SIGINT (Ctrl-C) or SIGTERM ends the reading: what was
     read is loaded, and the signal is handled then. A second one is handled at once.
 
     Args:
-        pipeline: Where to load to. It should be this source's own: what waits in its
-            folder is thrown away.
+        pipeline: Where to load to. Use it for this source alone: pending packages in
+            its folder are dropped.
         source: What ``sitestats_source`` made.
         wait: How many seconds to wait for a DuckDB file that another program has open.
 
@@ -124,8 +123,8 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         ConfigurationError: The first day is missing or in the future, or a list is new
             to the dataset and the source names websites.
         SiteStatsError: The websites can't be listed.
-        KeyboardInterrupt: It was interrupted. The next update goes on where the last
-            load ended.
+        KeyboardInterrupt: It was interrupted. The next update continues after the last
+            load.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
 
     Example:
@@ -158,7 +157,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         while under_way.left and not under_way.signal:
             _begin_at_destination(pipeline, wait, under_way)
             pipeline.activate()
-            # Its own way would end the load that the first signal waits for.
+            # dlt's own handling would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
@@ -171,17 +170,17 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
 
 
 def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
-    """How far each website is, from the destination; ``update`` has an example.
+    """The progress of each website, from the destination; ``update`` has an example.
 
     While an update of this pipeline is under way on this machine, or another program
-    has the DuckDB file open, it is from a file that each load leaves in the pipeline's
-    folder, and a warning has from when that is.
+    has the DuckDB file open, it is read from a file that each load writes into the
+    pipeline's folder, with a warning about its age.
 
     Args:
         pipeline: The pipeline that was updated.
 
     Raises:
-        BusyError: The destination is in use, and there is no such file.
+        BusyError: The destination is in use, and that file does not exist.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
     try:
@@ -210,8 +209,8 @@ def forget(
     Args:
         pipeline: The pipeline that was updated.
         hostnames: The websites.
-        force: Forget those too that the service listed when it was last asked. The next
-            update reads them again, from the first day.
+        force: Also forget websites that the service still lists. The next update reads
+            them again, from the first day.
 
     Raises:
         ConfigurationError: The warehouse has no such website, or it is still listed.
@@ -247,15 +246,14 @@ def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
     if name in state["listed"] and not force:
         raise ConfigurationError(
             f"The service still lists {name}, so the next update would read all of its "
-            "days again. Pass force=True (--force) to forget it all the same."
+            "days again. Pass force=True (--force) to forget it anyway."
         )
     return name
 
 
 @contextmanager
 def _alone(pipeline: Pipeline) -> Generator[None]:
-    """Keep other runs of *pipeline* on this machine out, and raise the source's own
-    error where dlt has wrapped one.
+    """Lock *pipeline* against other runs on this machine; unwrap the source's errors.
 
     dlt itself lets two runs share a folder, and one of them fails somewhere.
     """
@@ -290,7 +288,7 @@ def _under_way() -> Generator[UnderWay]:
 
     with under_way.stack as stack:
         stack.callback(UPDATE.reset, UPDATE.set(under_way))
-        # Elsewhere no handler can be set, and none is called.
+        # Only the main thread can set a handler.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 handler = signal.getsignal(number)
@@ -306,7 +304,7 @@ def _under_way() -> Generator[UnderWay]:
 def _begin_at_destination(
     pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
 ) -> None:
-    """Forget what is not in the destination: it is requested again.
+    """Forget what is not in the destination, so that it is requested again.
 
     An interrupted load could be finished. But a process that is killed at some moments
     leaves a package that dlt can't load, and would try to each night; and a load that
@@ -324,7 +322,7 @@ def _begin_at_destination(
 def _load(
     pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
 ) -> LoadInfo:
-    # Type checkers take Pipeline.load for no step.
+    # Type checkers do not accept Pipeline.load as a step.
     return _when_free(lambda: pipeline.load(), wait, under_way)  # noqa: PLW0108
 
 
@@ -359,13 +357,13 @@ def _state_in(state: Mapping[str, Any]) -> Any:
 
 
 def _coverage_in(state: Mapping[str, Any]) -> dict[str, Coverage]:
-    """How far each website is, by its host name."""
+    """The progress of each website, by its host name."""
     coverage = state.get("coverage", {})
     return {name: Coverage.from_state(coverage[name]) for name in sorted(coverage)}
 
 
 def _store_coverage(pipeline: Pipeline) -> None:
-    """Leave the coverage in a file, for when the destination can't be read."""
+    """Write the coverage to a file, for when the destination can't be read."""
     path, state = _beside(pipeline, "coverage.json"), _state_in(pipeline.state)
     new = path.with_suffix(".new")
     new.write_text(json.dumps({"coverage": state.get("coverage", {})}), "utf-8")
@@ -377,7 +375,7 @@ def _beside(pipeline: Pipeline, suffix: str) -> Path:
 
 
 def _make_indexes(pipeline: Pipeline) -> None:
-    """Let PostgreSQL find the rows of a day, which each load replaces."""
+    """Index the rows of a day for PostgreSQL, since each load replaces them."""
     if not _is_postgres(pipeline):
         return
     with pipeline.sql_client() as client:
