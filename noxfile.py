@@ -284,14 +284,6 @@ def release(session: nox.Session) -> None:
     session.log(f"Built {sdist.name} and {wheel.name} in {wheel.parent}")
 
 
-@nox.session(requires=["build"], venv_params=["--seed"])
-def container(session: nox.Session) -> None:
-    """Run the commands of the documented Dockerfile in an empty environment."""
-    folder = session.create_tmp()
-    script = str(Path("tests/support/dockerfile.py").resolve())
-    session.run("python", script, folder, built_wheel(session))
-
-
 @nox.session
 def browser(session: nox.Session) -> None:
     """Test HTML against attacks in paths and referrers, in Chromium (must be there)."""
@@ -336,14 +328,10 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def warehouse(session: nox.Session) -> None:
-    """Kill 200 updates; ``-- postgres`` needs one, and its address in POSTGRES."""
+    """Load into the PostgreSQL whose address is in the variable POSTGRES."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    if session.posargs == ["postgres"]:
-        session.install("adbc-driver-postgresql", "psycopg2-binary")
-        session.run("pytest", "tests/warehouse/in_postgres.py")
-        return
-    program, times = "tests/support/killed_updates.py", session.posargs or ["200"]
-    session.run("python", program, *times, env={"PYTHONPATH": HELPERS})
+    session.install("adbc-driver-postgresql", "psycopg2-binary")
+    session.run("pytest", "tests/warehouse/in_postgres.py")
 
 
 @nox.session

@@ -44,18 +44,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
-# What is made of httpx, anyio and sockets; of msgspec and cattrs;
-# of click and rich; of DuckDB; of pandas, polars, Arrow, matplotlib and dlt.
+# What is made of httpx, httptools, anyio and sockets; of msgspec, cattrs and dateutil;
+# of click and rich; of DuckDB and SQLite; of pandas, polars, Arrow, matplotlib and dlt.
 COMPAT = (
     *("README.md", "docs/reports.md", "docs/frames-and-plots.md"),
     *("docs/testing-your-code.md", "tests/analysis/test_excel"),
     *("tests/analysis/test_frames", "tests/analysis/test_plots"),
-    *("tests/cli/test_app", "tests/cli/test_stats", "tests/client/test_client"),
+    *("tests/cli/test_app", "tests/cli/test_stats"),
     *("tests/client/test_document", "tests/client/test_get_many"),
-    *("tests/common/test_zones", "tests/emulator/test_numbers"),
-    *("tests/emulator/test_server", "tests/protocol/test_responses", "tests/store"),
-    *("tests/transport/test_seen_by", "tests/transport/test_tls"),
-    *("tests/warehouse/test_update",),
+    *("tests/emulator/test_numbers", "tests/emulator/test_server"),
+    *("tests/protocol/test_responses", "tests/query/test_periods"),
+    *("tests/store/test_sqlite", "tests/transport/test_pool"),
+    *("tests/transport/test_reading", "tests/transport/test_seen_by"),
+    *("tests/transport/test_tls", "tests/warehouse/test_update"),
 )
 BUDGET = 2.0
 """Seconds of a processor that a test may take without the marker ``long``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dockerfile import PAGE, blocks, build
 from sitestats.cli._exits import Code
 
 if TYPE_CHECKING:
@@ -23,10 +23,55 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
 ]
+PAGE = Path(__file__).parents[2] / "docs" / "cron-and-containers.md"
 BIN = Path(sys.executable).parent
 LIST = "hostname,public\nsemicomplete.com,true\nnew.example,\n"
 BARE = ("env", "-i", "HOME=/nonexistent", "LOGNAME=job", "PATH=/usr/bin:/bin")
 """What cron gives a job, with SHELL."""
+
+
+def blocks(language: str) -> list[str]:
+    """The blocks of the page in that language, as they are."""
+    return re.findall(
+        rf"^ *```{language}\n(.*?)^ *```",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile, each with its text."""
+    (dockerfile,) = blocks("dockerfile")
+    lines = dockerfile.replace("\\\n", "").splitlines()
+    return [(name, text) for name, _, text in (line.partition(" ") for line in lines)]
+
+
+def build(
+    folder: Path, environment: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Run the RUN lines, but for pip, with *folder* in place of WORKDIR.
+
+    Returns:
+        The command of the image, and its environment.
+    """
+    command: list[str] = []
+    image = dict(environment)
+    workdir = ""
+    for name, text in instructions():
+        match name:
+            case "WORKDIR":
+                workdir = text
+            case "RUN" if " pip " not in text:
+                run = ["/bin/sh", "-ec", text]
+                subprocess.run(run, cwd=folder, env=image, check=True)
+            case "ENV":
+                key, _, value = text.partition("=")
+                image[key] = value.replace(workdir, str(folder))
+            case "ENTRYPOINT" | "CMD":
+                command += json.loads(text)
+            case _:
+                assert name in {"FROM", "RUN", "USER"}
+    return command, image
 
 
 @pytest.fixture
@@ -99,10 +144,10 @@ def test_the_script_that_goes_by_the_exit_code(
 
 
 def test_the_dockerfile_is_built(root: Path, emulator: Emulator) -> None:
-    """Its commands work in an empty folder; ``nox -s container`` has pip among them."""
+    """Its commands work in an empty folder, but for pip."""
     folder = root / "image"
     folder.mkdir()
-    (command, image) = build(folder, {"PATH": f"{BIN}:/usr/bin:/bin"}, with_pip=False)
+    (command, image) = build(folder, {"PATH": f"{BIN}:/usr/bin:/bin"})
     assert (folder / "state").stat().st_mode & 0o7777 == 0o1777
     settings = (root / "etc/sitestats/environment").read_text().splitlines()
     image |= {name: value for name, _, value in (x.partition("=") for x in settings)}

@@ -1,11 +1,6 @@
 """Updates in processes that kill themselves at a chosen moment.
 
 Importing dlt takes seconds: a server process does it once, and forks for each update.
-
-    python tests/support/killed_updates.py 100 [SEED]
-
-tries so many random moments, each in a warehouse that is killed, and killed again, and
-then finished: its tables have to equal those of an update that nobody interrupted.
 """
 
 from __future__ import annotations
@@ -13,11 +8,8 @@ from __future__ import annotations
 import datetime as dt
 import multiprocessing
 import os
-import random
 import signal
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +18,6 @@ import attrs
 from sitestats import Client
 from sitestats.emulator import Emulator
 
-HERE = Path(__file__).parent
-NIGHTS = 2
-"""Of each warehouse: one that begins it, and one that reads the day that is new."""
-
 # What the interpreter audits before it is done: between two of these, files stay as
 # they are, but for what the database itself writes.
 EVENTS = {
@@ -37,9 +25,6 @@ EVENTS = {
     *("os.link", "os.truncate", "os.chmod", "shutil.rmtree"),
     *("socket.connect", "socket.__new__", "time.sleep", "os.listdir"),
 }
-
-BY_TIME = 1 / 3
-"""Of the kills: a database is also killed within what it does at once."""
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -117,11 +102,10 @@ class Kills:
         night: int,
         moment: int = 0,
         *,
-        seconds: float | None = None,
         max_requests: int = 10,
         database: str | None = None,
     ) -> int:
-        """Run an update, killed at that *moment*, or after so many *seconds*.
+        """Run an update, killed at that *moment*.
 
         Returns:
             The number of moments; 0 when it was killed.
@@ -137,53 +121,9 @@ class Kills:
         )
         process = CONTEXT.Process(target=update_and_die, args=(job, told))
         process.start()
-        process.join(seconds)
-        process.kill()
         process.join()
         if process.exitcode == -signal.SIGKILL:
             return 0
         assert process.exitcode == 0, f"exit code {process.exitcode}"
         counted: int = told.get()
         return counted
-
-
-def main(times: int, seed: int) -> None:
-    """Try *times* random moments: by their number, or at some time in between."""
-    from updates import NOW, tables
-
-    luck = random.Random(seed)
-    killed = 0
-    later = NOW + NIGHTS * dt.timedelta(days=1)
-    emulator = Emulator.made_up(3, days=5 + NIGHTS, now=later)
-    with emulator.serve() as address, tempfile.TemporaryDirectory() as name:
-        kills = Kills(emulator, address)
-        whole = Path(name, "whole")
-        counted, seconds = [], []
-        for night in range(NIGHTS):
-            began = time.monotonic()
-            counted.append(kills.update(whole, night))
-            seconds.append(time.monotonic() - began)
-        expected = tables(whole)
-        print(f"seed {seed}; moments of uninterrupted updates: {counted}")
-        warehouse = 0
-        while killed < times:
-            folder = Path(name, str(warehouse))
-            warehouse += 1
-            tried: list[float] = []
-            for night in range(NIGHTS):
-                ended = 0
-                while not ended:
-                    if luck.random() < BY_TIME:
-                        tried.append(luck.uniform(0, seconds[night] * 1.5))
-                        ended = kills.update(folder, night, seconds=tried[-1])
-                    else:
-                        tried.append(luck.randint(1, int(counted[night] * 1.2)))
-                        ended = kills.update(folder, night, int(tried[-1]))
-                    killed += not ended
-            assert tables(folder) == expected, f"seed {seed}, {tried}"
-    print(f"killed {killed} times in {warehouse} warehouses: all tables are equal")
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -1,4 +1,4 @@
-"""Updates of a real PostgreSQL: ``nox -s warehouse -- postgres``.
+"""Updates of a real PostgreSQL: ``nox -s warehouse``.
 
 Its address is in the variable POSTGRES, such as ``postgresql://postgres:…@localhost/``;
 the tests make databases there.
