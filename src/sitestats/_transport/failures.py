@@ -71,28 +71,19 @@ class Failures:
         is_silent = isinstance(error, (TimeoutError, library.TimeoutException))
         if isinstance(error, TimeoutError):
             is_up |= exchange.is_last
-        was_sent = exchange.step == "response"
+        step, was_sent = exchange.step, exchange.step == "response"
+        known: Any = {"request": request, "maybe_sent": was_sent, "step": step}
         if is_up or is_silent:
             message = self._late(exchange) if is_up else self._silent(exchange)
-            return RequestTimeoutError(
-                message, request=request, maybe_sent=was_sent, step=exchange.step
-            )
+            return RequestTimeoutError(message, **known)
         message, temporary = self._broken(exchange, error)
-        return ConnectionFailedError(
-            message,
-            request=request,
-            maybe_sent=was_sent,
-            temporary=temporary,
-            step=exchange.step,
-        )
+        return ConnectionFailedError(message, temporary=temporary, **known)
 
     def _step(self, error: BaseException) -> str:
         """What was under way when httpx failed."""
-        names = "ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"
-        kinds = (getattr(self._library, name) for name in names)
-        if not isinstance(
-            error, (*kinds, self._library.UnsupportedProtocol, self._socks)
-        ):
+        names = "ConnectError ConnectTimeout PoolTimeout ProxyError UnsupportedProtocol"
+        kinds = (getattr(self._library, name) for name in names.split())
+        if not isinstance(error, (*kinds, self._socks)):
             return "response"
         for link in _with_causes(error):
             if isinstance(link, (ssl.SSLError, socket.gaierror)):

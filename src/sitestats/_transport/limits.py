@@ -175,7 +175,7 @@ class AwaitedExchange(Exchange):
 
     async def wait_for(self, event: Any) -> None:
         """Wait for a place, for as long as the whole call may take."""
-        with self.watched():
+        with anyio.fail_after(self.left(math.inf)):
             await event.wait()
 
     @contextmanager
