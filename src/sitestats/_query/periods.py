@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
+from numbers import Integral
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from zoneinfo import ZoneInfo
 
@@ -21,7 +22,7 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import find_zone, nearest_zone, zone_names
 
-from .rules import broken, one_of, refusal, whole, whole_number
+from .rules import broken, one_of, refusal, whole_number
 
 Day: TypeAlias = date | str
 """A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
@@ -283,9 +284,7 @@ def named(value: Any, now: object = None) -> tuple[str, str] | Word:
     if isinstance(first, datetime) and isinstance(until, datetime):
         if f"{first:%H:%M:%S} {until:%H:%M:%S}" == "00:00:00 23:59:59":
             return day(first, "during"), day(until, "during")
-    elif match := _NAME.fullmatch(
-        str(value if isinstance(value, str) else whole(value))
-    ):
+    elif isinstance(value, Integral | str) and (match := _NAME.fullmatch(str(value))):
         return _named_units(match, shown(value))
     hint = did_you_mean(value, WORDS) if isinstance(value, str) else ""
     message = (

@@ -116,6 +116,11 @@ LATEST_SHAPE: Final = 5
 HIGHEST_LIMIT: Final = 1000
 DEFAULT_LIMIT: Final = 50
 _CONTAINS_LENGTH: Final = 12
+_COUNTRY: Final = "[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}[*]"
+_NO_PATHS: Final = (
+    ("path-control", r"[\x00-\x1f\x7f-\x9f]", "a control character"),
+    ("path-dots", r"/\.\.?(/|\Z)", "'.' or '..' between its slashes"),
+)
 _CHECKED: Final = ("pages", "device_type")
 """Filters whose values have a rule beside that of stars."""
 _OTHER_STEPS: Final = {
@@ -172,16 +177,15 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
     """Text, a flag or a number as it is sent."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Integral) and (integer := whole(value)) is not None:
-        return str(integer)
-    if isinstance(value, Real) and not isinstance(value, Integral):
-        # The tracker is written in JavaScript, which formats 5.0 as 5.
-        number = float(value)
-        if isfinite(number):
-            is_whole = number.is_integer()
-            return str(int(number)) if is_whole else f"{Decimal(repr(number)):f}"
     if isinstance(value, str):
         return text(value, where)
+    # numpy's whole numbers are Integral and no int.
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real) and isfinite(number := float(value)):
+        # The tracker is written in JavaScript, which formats 5.0 as 5.
+        is_whole = number.is_integer()
+        return str(int(number)) if is_whole else f"{Decimal(repr(number)):f}"
     message = f"the value is a str, a bool or a finite number, not {shown(value)}"
     raise refusal(rule, message, where)
 
@@ -194,19 +198,10 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
         raise refusal(rule, str(error), where) from None
 
 
-def whole(value: object) -> int | None:
-    """*value* as an int of at most 1,000 digits; None where it is none."""
-    # numpy's whole numbers are Integral and no int; a bool is an int.
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        return None
-    number = int(value)
-    return number if number.bit_length() < 3_000 else None  # noqa: PLR2004 - see above
-
-
 def whole_number(value: object, most: int, rule: str, what: str, where: str) -> str:
     """A whole number from 1 to *most*."""
-    number = whole(value)
-    if number is not None and 1 <= number <= most:
+    number = int(value) if isinstance(value, Integral) else 0
+    if 1 <= number <= most and not isinstance(value, bool):
         return str(number)
     message = f"{what} is a whole number from 1 to {most}, not {shown(value)}"
     raise refusal(rule, message, where)
@@ -214,9 +209,8 @@ def whole_number(value: object, most: int, rule: str, what: str, where: str) -> 
 
 def version(value: object) -> str:
     """The version of the Stats API."""
-    return whole_number(
-        value, LATEST_VERSION, "version-range", "the version", "version"
-    )
+    most = LATEST_VERSION
+    return whole_number(value, most, "version-range", "the version", "version")
 
 
 def limit(value: object) -> str:
@@ -250,9 +244,9 @@ def info(value: object) -> str:
 
 def fields(names: Collection[object]) -> str:
     """The fields, each once and in the document's order."""
-    if wrong := [name for name in names or [""] if name not in FIELDS]:
-        with Problems() as problems:
-            for name in wrong:
+    with Problems() as problems:
+        for name in names or [""]:
+            if name not in FIELDS:
                 problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
     return ",".join(name for name in FIELDS if name in names)
 
@@ -265,12 +259,10 @@ def events(names: Collection[object]) -> str:
 
 
 def _event(name: object) -> str:
-    if name == "*":
-        message = "'*' is not an event's name: use .all_events() alone"
-        raise refusal("events-all", message, "events")
     if not isinstance(name, str) or not name or {",", "*"} & {*name}:
-        message = f"{shown(name)} is not an event's name: give each name by itself"
-        raise refusal("event-name", message, "events")
+        rule = "events-all" if name == "*" else "event-name"
+        advice = "give each name by itself, or use .all_events() alone"
+        raise refusal(rule, f"{shown(name)} is not an event's name: {advice}", "events")
     return text(name, "events")
 
 
@@ -283,12 +275,9 @@ def path(value: object) -> str:
         message = "the root page has no address of its own: use .where(page='/')"
         raise refusal("path-root", message, "path")
     with Problems() as problems:
-        if re.search(r"[\x00-\x1f\x7f-\x9f]", value):
-            message = f"{shown(value)} has a control character"
-            problems.append(broken("path-control", message, "path"))
-        if {".", ".."} & {*value.split("/")}:
-            message = f"{shown(value)} has '.' or '..' between its slashes"
-            problems.append(broken("path-dots", message, "path"))
+        for rule, pattern, what in _NO_PATHS:
+            if re.search(pattern, value):
+                problems.append(broken(rule, f"{shown(value)} has {what}", "path"))
         problems.check(text, value, "path")
     return str.__str__(value)
 
@@ -323,15 +312,11 @@ def filter_value(name: str, value: object) -> str:
     if name != "pages" or isinstance(value, str):
         return _filter_text(name, value, where)
     if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
-        message = (
-            f"pages is a str or a list of several, not {shown(cast('Any', value))}"
-        )
+        message = f"pages is a str or a list, not {shown(cast('Any', value))}"
         raise refusal("filter-text", message, where)
     pages = list(cast("Iterable[object]", value))
     with Problems() as problems:
-        texts = [problems.check(_filter_text, name, page, where) for page in pages]
-        if not pages:
-            problems.append(_empty(where))
+        texts = [problems.check(_filter_text, name, p, where) for p in pages or [""]]
         if len(pages) > 1 and any(isinstance(p, str) and is_contains(p) for p in pages):
             problems.append(one_pattern(len(pages), where))
     return ",".join(filter(None, texts))
@@ -340,7 +325,8 @@ def filter_value(name: str, value: object) -> str:
 def _filter_text(name: str, value: object, where: str) -> str:
     given = text(value, where, "filter-text")
     if not given:
-        raise QueryError([_empty(where)])
+        message = "the value is empty: give one, or leave the filter out"
+        raise refusal("filter-empty", message, where)
     if name not in _CHECKED and "*" not in given:
         return given
     with Problems() as problems:
@@ -348,20 +334,16 @@ def _filter_text(name: str, value: object, where: str) -> str:
             message = f"{shown(given)} has a comma: give each by itself, or use page"
             problems.append(broken("pages-comma", message, where))
         if "*" in given[:-1]:
-            problems.extend(_stars(name, given, where))
+            stars = _stars(name, given)
+            problems.extend(broken(rule, message, where) for rule, message in stars)
         elif name == "device_type":
             start = given.removesuffix("*")
-            known = [kind for kind in DEVICE_TYPES if kind.startswith(start)]
-            if given == start or not known:
+            if given == start or not any(k.startswith(start) for k in DEVICE_TYPES):
+                known = DEVICE_TYPES
                 problems.check(
-                    one_of, given, DEVICE_TYPES, "device-type", "a device type", where
+                    one_of, given, known, "device-type", "a device type", where
                 )
     return given
-
-
-def _empty(where: str) -> Problem:
-    message = "the value is empty: give one, or leave the filter out"
-    return broken("filter-empty", message, where)
 
 
 def one_pattern(count: int, where: str) -> Problem:
@@ -370,28 +352,21 @@ def one_pattern(count: int, where: str) -> Problem:
     return broken("contains-one-pattern", message, where)
 
 
-def _stars(name: str, given: str, where: str) -> Iterator[Problem]:
+def _stars(name: str, given: str) -> Iterator[tuple[str, str]]:
+    value, inner = shown(given), given[1:-1]
     literally = f"; .extra_param({name!r}, …) sends a value that has one as it is"
     if not is_contains(given):
-        message = f"{shown(given)} has a '*' that is not at its end{literally}"
-        yield broken("filter-star", message, where)
+        yield "filter-star", f"{value} has a '*' that is not at its end{literally}"
         return
     if name not in PAGE_FILTERS:
-        message = (
-            f"{shown(given)}: only page and pages take a contains search{literally}"
-        )
-        yield broken("contains-filter", message, where)
+        message = f"{value}: only page and pages take a contains search{literally}"
+        yield "contains-filter", message
         return
-    inner = given[1:-1]
     if "*" in inner:
-        message = f"{shown(given)} has a '*' inside: leave one at each end alone"
-        yield broken("contains-star", message, where)
+        yield "contains-star", f"{value} has a '*' inside: leave one at each end alone"
     if (count := len(re.sub(r"[/*]", "", inner))) < _CONTAINS_LENGTH:
-        least = f"give at least {_CONTAINS_LENGTH}"
-        message = (
-            f"{shown(given)} has {count} characters other than '/' and '*': {least}"
-        )
-        yield broken("contains-length", message, where)
+        least = f"and {_CONTAINS_LENGTH} is the least"
+        yield "contains-length", f"{value} has {count} letters without '/', {least}"
 
 
 def metadata(key: object, value: object) -> tuple[str, str | None]:
@@ -404,47 +379,34 @@ def metadata(key: object, value: object) -> tuple[str, str | None]:
         return name, None
     if isinstance(value, datetime) and value.tzinfo is not None:
         moment = value.astimezone(UTC).replace(tzinfo=None)
-        is_whole = not moment.microsecond % 1000
-        precision = "milliseconds" if is_whole else "microseconds"
-        precision = precision if moment.microsecond else "seconds"
+        is_exact = moment.microsecond % 1000 or not moment.microsecond
+        precision = "auto" if is_exact else "milliseconds"
         return name, moment.isoformat(timespec=precision) + "Z"
     return name, scalar(value, where, "metadata-value")
 
 
 def unlikely(name: str, value: str) -> Iterator[Problem]:
     """What is probably a mistake in a filter that the service takes."""
-    where = f"where({name}=…)"
+    key = name.removeprefix(METADATA)
+    where = f"where({name}=…)" if key == name else f"where_metadata({key}=…)"
+    given = shown(value)
     if name in PAGE_FILTERS:
         for page in value.split(",") if name == "pages" else [value]:
             if not page.startswith(("/", "*")):
                 message = f"{shown(page)} matches no page: every path starts with '/'"
                 yield broken("page-slash", message, where)
-    if name == "country" and not re.fullmatch(
-        "[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}[*]", value
-    ):
-        message = (
-            f"{shown(value)} is not a country code: these have two letters, as 'NL'"
-        )
+    elif name == "country" and not re.fullmatch(_COUNTRY, value):
+        message = f"{given} is not a country code: these have two letters, as 'NL'"
         yield broken("country-code", message, where)
-    if name == "referrer" and re.match("https?:|//|www[.]", value, re.IGNORECASE):
-        message = (
-            f"{shown(value)} looks like an address, and referrers are names, such as "
-            "'google'"
-        )
+    elif name == "referrer" and re.match("https?:|//|www[.]", value, re.IGNORECASE):
+        message = f"{given} looks like an address: referrers are names, as 'google'"
         yield broken("referrer-normalized", message, where)
-    if name.startswith(METADATA):
-        key = name.removeprefix(METADATA)
-        where = f"where_metadata({key}=…)"
+    elif key != name:
         if re.search("_(text|int|bool|date)$", key):
-            message = (
-                f"{key!r} ends in a storage type and is taken literally: the service "
-                "finds the type by itself"
-            )
+            message = f"{key!r} is taken literally: leave the type at its end out"
             yield broken("metadata-suffix", message, where)
         if value.endswith("*"):
-            message = (
-                f"{shown(value)} is taken literally: metadata filters have no wildcards"
-            )
+            message = f"{given} is taken literally: metadata filters have no wildcards"
             yield broken("metadata-star", message, where)
 
 
@@ -453,9 +415,7 @@ def unlikely(name: str, value: str) -> Iterator[Problem]:
 
 def metadata_items(mapping: object) -> Iterable[tuple[object, object]]:
     """The pairs of a mapping that may be None."""
-    if mapping is None:
-        return ()
-    if isinstance(mapping, Mapping):
-        return cast("Mapping[object, object]", mapping).items()
-    message = f"give a mapping of keys to values, not {shown(mapping)}"
-    raise refusal("metadata-value", message, "where_metadata")
+    if not isinstance(mapping, Mapping | None):
+        message = f"give a mapping of keys to values, not {shown(mapping)}"
+        raise refusal("metadata-value", message, "where_metadata")
+    return cast("Mapping[object, object]", mapping or {}).items()
