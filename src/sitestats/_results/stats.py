@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Final,
     Generic,
     Literal,
     Never,
     NoReturn,
     Self,
+    TypeAlias,
     TypeVar,
     Unpack,
     cast,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 
 NameT = TypeVar("NameT", bound=str)
 ValueT_co = TypeVar("ValueT_co", covariant=True)
+_List: TypeAlias = Entries[ListEntry]
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -73,7 +76,7 @@ KNOWN_NAMES: Final = frozenset(
 """What responses were seen to hold; everything else is in ``Stats.extra``."""
 
 
-class _Field(Generic[NameT, ValueT_co]):
+class _Attr(Generic[NameT, ValueT_co]):
     """An attribute of ``Stats`` that has to be requested, and its type."""
 
     _name: str
@@ -247,40 +250,40 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         return Headers(self._headers)
 
-    pageviews = _Field[Literal["pageviews"], int]()
+    pageviews: ClassVar[_Attr[Literal["pageviews"], int]] = _Attr()
     """Page views in the period (section 2.3)."""
-    visitors = _Field[Literal["visitors"], int]()
+    visitors: ClassVar[_Attr[Literal["visitors"], int]] = _Attr()
     """Visitors in the period, which are unique page views (section 2.3)."""
-    histogram = _Field[Literal["histogram"], Entries[HistogramEntry]]()
+    histogram: ClassVar[_Attr[Literal["histogram"], Entries[HistogramEntry]]] = _Attr()
     """Page views and visitors by day, or by the query's interval, in ascending order
     (section 2.3). No limit shortens it."""
-    pages = _Field[Literal["pages"], Entries[PageEntry]]()
+    pages: ClassVar[_Attr[Literal["pages"], Entries[PageEntry]]] = _Attr()
     """The most visited pages (section 2.3)."""
-    countries = _Field[Literal["countries"], Entries[ListEntry]]()
+    countries: ClassVar[_Attr[Literal["countries"], _List]] = _Attr()
     """Codes of the visitors' countries (section 2.3)."""
-    referrers = _Field[Literal["referrers"], Entries[ListEntry]]()
+    referrers: ClassVar[_Attr[Literal["referrers"], _List]] = _Attr()
     """Where visitors came from, normalised by the service (section 2.3)."""
-    utm_sources = _Field[Literal["utm_sources"], Entries[ListEntry]]()
+    utm_sources: ClassVar[_Attr[Literal["utm_sources"], _List]] = _Attr()
     """Values of ``utm_source`` (section 2.3)."""
-    utm_mediums = _Field[Literal["utm_mediums"], Entries[ListEntry]]()
+    utm_mediums: ClassVar[_Attr[Literal["utm_mediums"], _List]] = _Attr()
     """Values of ``utm_medium`` (section 2.3)."""
-    utm_campaigns = _Field[Literal["utm_campaigns"], Entries[ListEntry]]()
+    utm_campaigns: ClassVar[_Attr[Literal["utm_campaigns"], _List]] = _Attr()
     """Values of ``utm_campaign`` (section 2.3)."""
-    utm_contents = _Field[Literal["utm_contents"], Entries[ListEntry]]()
+    utm_contents: ClassVar[_Attr[Literal["utm_contents"], _List]] = _Attr()
     """Values of ``utm_content`` (section 2.3)."""
-    utm_terms = _Field[Literal["utm_terms"], Entries[ListEntry]]()
+    utm_terms: ClassVar[_Attr[Literal["utm_terms"], _List]] = _Attr()
     """Values of ``utm_term`` (section 2.3)."""
-    browser_names = _Field[Literal["browser_names"], Entries[ListEntry]]()
+    browser_names: ClassVar[_Attr[Literal["browser_names"], _List]] = _Attr()
     """The visitors' browsers (section 2.3)."""
-    os_names = _Field[Literal["os_names"], Entries[ListEntry]]()
+    os_names: ClassVar[_Attr[Literal["os_names"], _List]] = _Attr()
     """The visitors' operating systems (section 2.3)."""
-    device_types = _Field[Literal["device_types"], Entries[ListEntry]]()
+    device_types: ClassVar[_Attr[Literal["device_types"], _List]] = _Attr()
     """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv`` are
     documented, and others are returned as they come (section 2.3)."""
-    seconds_on_page = _Field[Literal["seconds_on_page"], float | None]()
+    seconds_on_page: ClassVar[_Attr[Literal["seconds_on_page"], float | None]] = _Attr()
     """Median seconds on a page (section 2.3, rule 1); None when there were too few
     visits."""
-    events = _Field[Any, Entries[EventCount]]()
+    events: ClassVar[_Attr[Any, Entries[EventCount]]] = _Attr()
     """How often each event happened (section 2.3)."""
 
     @property
