@@ -50,10 +50,6 @@ def _names_as_written() -> dict[str, tuple[str, ...]]:
     return places | {name.casefold(): (name,) for name in zone_names()}
 
 
-_ONE_MISTAKE: Final = 0.9
-"""How alike two names of ten letters are that differ in one."""
-
-
 @lru_cache(maxsize=1024)
 def nearest_zone(text: str) -> str | None:
     """The name that *text* certainly means, or None.
@@ -67,17 +63,25 @@ def nearest_zone(text: str) -> str | None:
     """
     if len(text) > LONGEST_ZONE:
         return None
-    import difflib
-
     folded = "_".join(text.casefold().split())
-    if not (names := _names_as_written().get(folded)):
-        regions = {
-            name.casefold(): name for name in sorted(zone_names()) if "/" in name
-        }
-        close = difflib.get_close_matches(folded, regions, n=9, cutoff=_ONE_MISTAKE)
-        names = tuple(sorted(regions[name] for name in close))
+    names = _names_as_written().get(folded) or tuple(
+        name
+        for name in sorted(zone_names())
+        if "/" in name
+        and not name.startswith("Etc/")
+        and _is_one_mistake(folded, name.casefold())
+    )
     is_one = names and all(same_zone(names[0], name) for name in names[1:])
     return names[-1] if is_one else None
+
+
+def _is_one_mistake(text: str, name: str) -> bool:
+    """Whether one letter is missing, too many or wrong, or two are swapped."""
+    pairs = enumerate(zip(text, name, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), len(text))
+    rest, right = text[same:], name[same:]
+    swapped = rest[1::-1] + rest[2:]
+    return right[1:] in {rest, rest[1:]} or right in {rest[1:], swapped}
 
 
 _SAMPLES: Final = (datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14), 4500)
