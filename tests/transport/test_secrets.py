@@ -22,7 +22,7 @@ import trio
 from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, Script, polite, serve
 from secret_search import everything_logged, shown_by
-from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery
+from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery, WebsiteSpec
 from sitestats._common.errors import ConnectionFailedError, TransportError
 
 PLENTY = 30.0
@@ -255,6 +255,30 @@ def responding(status: int, body: bytes) -> Script:
             connection.respond(body, status)
 
     return script
+
+
+def test_a_user_id_within_a_hostname_stays_in_the_list() -> None:
+    """A website that is named like the user is listed, and is not added again."""
+    entry = {
+        "hostname": "our-shop-account.example",
+        "timezone": "UTC",
+        "label": "",
+        "is_public": False,
+        "has_ssl": True,
+        "has_script": True,
+        "own_hostname": None,
+        "pageviews": 1,
+        "events": 0,
+    }
+    body = json.dumps({"success": True, "websites": [entry]}).encode()
+    spec = WebsiteSpec("our-shop-account.example", timezone="UTC", label="")
+    with (
+        serve(responding(200, body)) as server,
+        Client(server.address, api_key=KEY, user_id="our-shop-account") as client,
+    ):
+        assert client.websites.list()[0].hostname == "our-shop-account.example"
+        plan = client.websites.plan([spec])
+    assert [item.state for item in plan.items] == ["present"]
 
 
 @pytest.mark.parametrize(
