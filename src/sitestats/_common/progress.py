@@ -56,6 +56,7 @@ class _Bar:
 
     def __exit__(self, *_: object) -> None:
         if self._drawn:
+            self._seconds = self._clock() - self._began
             self.end()
 
     def _count(self, done: int, total: int | None) -> None:

@@ -366,7 +366,7 @@ def _stars(name: str, given: str) -> Iterator[tuple[str, str]]:
         yield "contains-star", f"{value} has a '*' inside: leave one at each end alone"
     if (count := len(re.sub(r"[/*]", "", inner))) < _CONTAINS_LENGTH:
         least = f"and {_CONTAINS_LENGTH} is the least"
-        yield "contains-length", f"{value} has {count} letters without '/', {least}"
+        yield "contains-length", f"{value} has {count} characters besides '/', {least}"
 
 
 def metadata(key: object, value: object) -> tuple[str, str | None]:
