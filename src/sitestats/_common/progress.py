@@ -56,7 +56,6 @@ class _Bar:
 
     def __exit__(self, *_: object) -> None:
         if self._drawn:
-            self._seconds = self._clock() - self._began
             self.end()
 
     def _count(self, done: int, total: int | None) -> None:
@@ -129,6 +128,7 @@ class _Notebook(_Bar):
         self._is_update = True
 
     def end(self) -> None:
+        self._seconds = self._clock() - self._began
         self.draw(self.text())
 
 
