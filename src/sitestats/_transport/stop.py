@@ -34,7 +34,8 @@ class Stop:
         Raises:
             StoppedError: It is.
         """
-        self.sleep(0)
+        if self._stopped.is_set():
+            raise StoppedError
 
     def sleep(self, seconds: float) -> None:
         """Wait for *seconds*.
