@@ -141,6 +141,7 @@ def test_only_what_is_used_is_loaded(statement: str, libraries: set[str]) -> Non
     """What takes long to import is imported when it is used."""
     old = tuple(map(int, version("anyio").split(".")[:2])) < (4, 15)
     if "anyio" in libraries and old:
+        # What that version imports is not ours to change.
         pytest.skip("anyio below 4.15 loads asyncio and ssl")
     code = f"import sys; {statement}; print('\\n'.join(sys.modules))"
     command = [sys.executable, "-c", code]

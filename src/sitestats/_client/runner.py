@@ -155,6 +155,7 @@ class _Runner:
                 return self._use_store(step)
 
     def _sleep(self, seconds: float) -> Any:
+        # Each of the two runners has its own: one blocks, the other is awaited.
         raise NotImplementedError
 
     def _use_store(self, step: LookUp | StoreResponse) -> Any:

@@ -107,7 +107,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
     """*given* as certificates to verify a server by: a path as a text.
 
     Raises:
-        ConfigurationError: It is none. What is wrong must not trust everybody.
+        ConfigurationError: It is none of these. A wrong value must not trust everybody.
     """
     # A context by what it does: another class may have taken the place of ssl's.
     if isinstance(given, bool) or callable(getattr(given, "wrap_bio", None)):

@@ -293,7 +293,7 @@ def _pool_below(settings: Settings, pool: Pool, *, is_awaited: bool) -> Any:
     if settings.base.scheme == "https":
         options["ssl_context"] = _made_context(settings.verify)
     if proxy.url.scheme == "https":
-        # The certificates that are for the service are none of a proxy's business.
+        # A proxy is not verified by the certificates that are for the service.
         options["proxy_ssl_context"] = _made_context(verify=True)
     if proxy.url.scheme.startswith("socks"):
         if find_spec("socksio") is None:

@@ -65,7 +65,7 @@ class Reading:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            # What comes behind the response is none of ours.
+            # Bytes behind the response do not belong to it.
             self.is_reusable = False
             if not self.is_over:
                 raise ProtocolError(str(error)) from None
