@@ -60,7 +60,7 @@ class Connection:
     def _receive(self) -> bytes:
         try:
             data = self._sock.recv(65536)
-        except (ConnectionError, ssl.SSLError):
+        except OSError:
             data = b""
         self._unread += data
         return data

@@ -37,9 +37,9 @@ variants = pytest.mark.parametrize("variant", VARIANTS)
 trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def collected() -> Iterator[None]:
-    """Have the garbage of a test collected before the next one."""
+    """Have the garbage of these tests collected before those of the next file."""
     yield
     gc.collect()
 
