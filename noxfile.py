@@ -141,7 +141,6 @@ def docs(session: nox.Session) -> None:
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
     )
-    session.run("python", "tests/support/built_site.py", "docs/_build/html")
     session.run("python", "tests/support/notebooks.py", *session.posargs)
 
 
@@ -255,7 +254,7 @@ def lock(session: nox.Session) -> None:
     ]
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
-        *groups("dev", "bench", "mutants", "notebooks", "release"),
+        *groups("dev", "bench", "notebooks", "release"),
         *("--output-file", "tests/locked.txt"),
     )
     session.run(
@@ -315,15 +314,6 @@ def evidence(session: nox.Session) -> None:
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     script = "tests/support/write_evidence.py"
     session.run("python", script, *session.posargs, env={"PYTHONPATH": HELPERS})
-
-
-@nox.session
-def mutants(session: nox.Session) -> None:
-    """Break modules, as in ``-- _query/filters``; print what no test notices."""
-    session.install("--editable", EVERY_EXTRA, *groups("tests", "mutants"), *LOCKED)
-    folder = str(Path(session.create_tmp()).resolve())
-    script = "tests/support/run_mutants.py"
-    session.run("python", script, "--folder", folder, *session.posargs)
 
 
 @nox.session
