@@ -11,8 +11,8 @@ A task is a batch of websites, and the file month=2026-01/batch-03.parquet its o
 result. A worker may die at any moment, and the program may be run again: what is
 complete is not read again, and nothing is there twice.
 
-One machine reads thousands of websites in seconds. docs/beyond-one-machine.md says when
-you need more than that.
+One machine reads thousands of websites in seconds. docs/dates.md says when you
+need more than that.
 """
 
 from __future__ import annotations

@@ -66,15 +66,6 @@ def test_the_reference_explains_what_is_public() -> None:
     assert Counter(explained()) == Counter(public)
 
 
-def test_each_public_name_is_found_by_its_task() -> None:
-    """The table of tasks names each public name once, except the errors."""
-    table = text_of(DOCS / "reference.md").partition("## By task")[2]
-    told = re.findall(r"~sitestats\.(?:\w+\.)?(\w+)`", table)
-    names = {name for module in PUBLIC for name in module.__all__}
-    errors = {name for name in names if name.endswith(("Error", "Warning"))}
-    assert sorted(told) == sorted({*names - errors, "with_options"})
-
-
 def test_the_tree_of_errors_has_them_all() -> None:
     """The page on errors lists each error below its base class."""
     rows = re.findall(

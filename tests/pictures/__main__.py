@@ -241,12 +241,6 @@ def two_years() -> Emulator:
 
 
 @cache
-def new_website() -> Emulator:
-    """A website of twenty days."""
-    return Emulator.made_up(1, days=20, now=NOW)
-
-
-@cache
 def client() -> Client:
     """A client of the emulator, for all pictures."""
     return emulator().client()
@@ -332,14 +326,6 @@ def plot_comparison() -> Plot:
 
 
 @picture
-def plot_year() -> Plot:
-    """A year by the day, drawn as steps."""
-    query = StatsQuery("shop.example").fields("histogram")
-    stats = client().stats.get(query.between("2025-11-03", "2026-11-01"))
-    return Plot(stats.plot)
-
-
-@picture
 def plot_websites() -> Plot:
     """Many websites beside each other."""
     return Plot(outcomes_of("2026-10").plot)
@@ -394,17 +380,14 @@ def recipe(title: str, service: Callable[[], Emulator]) -> Content:
 RECIPES: Final = DOCS / "reports.md"
 for name, title in {
     "hours": "Hours and weekdays as a heat map",
-    "year": "A year over the year before",
+    "year": "This year and last year",
     "pages": "The pages that grow most",
     "devices": "The share of each device over time",
-    "referrers": "The referrers of each website",
-    "campaign": "A campaign, day by day",
     "funnel": "A funnel of events",
-    "launch": "What is unusual after a launch",
+    "launch": "Unusual days after a launch",
     "file": "Excel",
 }.items():
     ALL[f"recipe-{name}"] = partial(recipe, title, two_years)
-ALL["recipe-new"] = partial(recipe, "The first days of a new website", new_website)
 
 
 # --- in a terminal

@@ -1,4 +1,4 @@
-"""Visits to the snippets of docs/web-applications.md, of which some find a fault."""
+"""For the pages: the settings of an emulator, and visits to web applications."""
 
 from __future__ import annotations
 
@@ -47,10 +47,15 @@ VISITS: Final[list[tuple[str, dict[str, Any], int]]] = [
 def environment(emulator: Emulator) -> Iterator[None]:
     """The settings of the environment lead to *emulator*."""
     with emulator.serve() as address:
-        os.environ["SITESTATS_BASE_URL"] = address
-        os.environ["SITESTATS_API_KEY"] = emulator.api_key
+        settings = {
+            "SITESTATS_BASE_URL": address,
+            "SITESTATS_API_KEY": emulator.api_key,
+            "SITESTATS_USER_ID": emulator.user_id,
+        }
+        os.environ.update(settings)
         yield
-        del os.environ["SITESTATS_BASE_URL"], os.environ["SITESTATS_API_KEY"]
+        for name in settings:
+            del os.environ[name]
 
 
 def check_statuses(

@@ -34,16 +34,6 @@ EXPECTED = [
     ],
     # With the visitors of its best day, its days, and those of which more was read.
     [(B, "/", 28, 1, 1, 0), (A, "/", 22, 1, 2, 1), (A, "/prices", 16, 1, 2, 1)],
-    [
-        *((JANUARY, "NL", 2, 100.0), (FEBRUARY, "NL", 48, 85.7)),
-        (FEBRUARY, "DE", 8, 14.3),
-    ],
-    # By the Monday; a week without page views has no share.
-    [
-        *((dt.date(2026, 1, 26), 0.0), (dt.date(2026, 2, 2), None)),
-        *((dt.date(2026, 2, 9), 125.0), (dt.date(2026, 2, 16), None)),
-        *((dt.date(2026, 2, 23), None), (dt.date(2026, 3, 2), 0.0)),
-    ],
     # All days are there.
     [],
 ]
@@ -106,7 +96,10 @@ def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
     dataset.save(tmp_path)
     expected = tables(tmp_path)
     with duckdb.connect() as connection:
-        connection.execute(VIEWS.replace("/srv/parquet", str(files)))
+        views = VIEWS.replace("/srv/parquet", str(files))
+        connection.execute(views)
+        for table in ("pages", "months"):
+            connection.execute(views.partition(";")[0].replace("days", table))
         for table in ("days", "pages", "months", "coverage"):
             moments = {"read_at", "checked_at"}
             columns = sorted({name for name, _ in COLUMNS[table]} - moments)
