@@ -67,7 +67,6 @@ def unfreed() -> Iterator[Callable[[], list[object]]]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
-        gc.unfreeze()
         gc.enable()
 
 

@@ -57,12 +57,13 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
         return client.post("/api/websites/add", content=body, headers=sent)
 
 
-def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
-    """The response for example.com, in version 6."""
+def exactly(
+    emulator: Emulator, params: dict[str, str], hostname: str = "example.com"
+) -> Any:
+    """The response for a website, in version 6, without prose."""
+    params = {"version": "6", "info": "false", **params}
     with bare_client(emulator) as client:
-        response = client.get(
-            "/example.com.json", params={"version": "6", "info": "false", **params}
-        )
+        response = client.get(f"/{hostname}.json", params=params)
     assert response.status_code == 200, (params, response.text)
     return response.json()
 

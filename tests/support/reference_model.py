@@ -17,33 +17,16 @@ from zoneinfo import ZoneInfo
 
 Row = Mapping[str, Any]
 
+UTM = ("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term")
+COLUMNS = (*UTM, "browser_name", "os_name", "device_type")
 LISTS = {
     "pages": "path",
     "countries": "country_code",
     "referrers": "document_referrer",
-    "utm_sources": "utm_source",
-    "utm_mediums": "utm_medium",
-    "utm_campaigns": "utm_campaign",
-    "utm_contents": "utm_content",
-    "utm_terms": "utm_term",
-    "browser_names": "browser_name",
-    "os_names": "os_name",
-    "device_types": "device_type",
+    **{f"{column}s": column for column in COLUMNS},
 }
-FILTERS = {
-    "page": "path",
-    "pages": "path",
-    "country": "country_code",
-    "referrer": "document_referrer",
-    "utm_source": "utm_source",
-    "utm_medium": "utm_medium",
-    "utm_campaign": "utm_campaign",
-    "utm_content": "utm_content",
-    "utm_term": "utm_term",
-    "browser_name": "browser_name",
-    "os_name": "os_name",
-    "device_type": "device_type",
-}
+FILTERS = {"page": "path", "pages": "path", "country": "country_code"}
+FILTERS |= {"referrer": "document_referrer"} | {name: name for name in COLUMNS}
 SITES = "google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter"
 
 
@@ -63,13 +46,9 @@ def true(cell: object) -> bool:
     return str(cell).lower() == "true"
 
 
-def local(row: Row, zone: str) -> datetime:
-    """The local time of a row in *zone*."""
-    return _local(row["added_iso"], zone)
-
-
 @cache
-def _local(added: str, zone: str) -> datetime:
+def local(added: str, zone: str) -> datetime:
+    """A moment as the clocks of *zone* show it."""
     return datetime.fromisoformat(added).astimezone(ZoneInfo(zone))
 
 
@@ -78,7 +57,8 @@ def within(rows: Iterable[Row], start: date, end: date, zone: str) -> list[Row]:
     return [
         row
         for row in rows
-        if not true(row.get("is_robot")) and start <= local(row, zone).date() <= end
+        if not true(row.get("is_robot"))
+        and start <= local(row["added_iso"], zone).date() <= end
     ]
 
 
@@ -87,24 +67,22 @@ def passes(row: Row, name: str, wanted: str) -> bool:
     got = value(row, FILTERS[name])
     if got is None:
         return False
-    for text in wanted.split(",") if name == "pages" else [wanted]:
-        one, other = got, text
-        if name == "country":
-            one, other = one.upper(), other.upper()
-        if other.startswith("*") and len(other) > 1:
-            good = other[1:-1] in one
-        elif other.endswith("*"):
-            good = one.startswith(other[:-1])
-        else:
-            good = one == other
-        if good:
-            return True
-    return False
+    if name == "country":
+        got, wanted = got.upper(), wanted.upper()
+    return any(
+        got.startswith(text[:-1]) if text.endswith("*") else got == text
+        for text in (wanted.split(",") if name == "pages" else [wanted])
+    )
+
+
+def is_view(row: Row) -> bool:
+    """Whether it is a page view, and no event."""
+    return (row.get("datapoint") or "pageview") == "pageview"
 
 
 def views(rows: Iterable[Row]) -> list[Row]:
     """The page views among the rows."""
-    return [row for row in rows if (row.get("datapoint") or "pageview") == "pageview"]
+    return [row for row in rows if is_view(row)]
 
 
 def seconds(rows: Iterable[Row]) -> float | None:
@@ -116,55 +94,34 @@ def seconds(rows: Iterable[Row]) -> float | None:
 
 def totals(rows: list[Row]) -> dict[str, int]:
     """Page views and visitors of page views."""
-    return {
-        "pageviews": len(rows),
-        "visitors": sum(true(row.get("is_unique")) for row in rows),
-    }
+    visitors = sum(true(row.get("is_unique")) for row in rows)
+    return {"pageviews": len(rows), "visitors": visitors}
 
 
-def entries(
-    rows: list[Row], field: str, limit: int = 50, *, null: bool = False
-) -> list[dict[str, Any]]:
-    """A list field with its medians; with *null* also what has no value."""
-    groups: dict[str | None, list[Row]] = {}
+def entries(rows: list[Row], field: str, limit: int = 50) -> list[dict[str, Any]]:
+    """A list field with its medians."""
+    groups: dict[str, list[Row]] = {}
     for row in views(rows):
-        groups.setdefault(value(row, LISTS[field]), []).append(row)
-    if not null or field not in {"countries", "referrers"}:
-        groups.pop(None, None)
+        if name := value(row, LISTS[field]):
+            groups.setdefault(name, []).append(row)
     found: list[dict[str, Any]] = [
         {"value": name, **totals(group), "seconds_on_page": seconds(group)}
         for name, group in groups.items()
     ]
-    found.sort(
-        key=lambda entry: (
-            -entry["pageviews"],
-            -entry["visitors"],
-            entry["value"] is None,
-            entry["value"] or "",
-        )
-    )
+    found.sort(key=lambda one: (-one["pageviews"], -one["visitors"], one["value"]))
     return found[:limit]
 
 
 def events(rows: list[Row]) -> list[dict[str, Any]]:
     """All events, the most frequent first."""
-    names = Counter(
-        row["datapoint"].lower()
-        for row in rows
-        if (row.get("datapoint") or "pageview") != "pageview"
-    )
+    names = Counter(row["datapoint"].lower() for row in rows if not is_view(row))
     ordered = sorted(names.items(), key=lambda item: (-item[1], item[0]))
     return [{"name": name, "total": total} for name, total in ordered]
 
 
-def monday(day: date) -> date:
-    """The Monday of the week of *day*."""
-    return day - timedelta(days=day.weekday())
-
-
 STARTS: dict[str, Callable[[date], date]] = {
     "day": lambda day: day,
-    "week": monday,
+    "week": lambda day: day - timedelta(days=day.weekday()),
     "month": lambda day: day.replace(day=1),
     "year": lambda day: day.replace(month=1, day=1),
 }
@@ -178,15 +135,14 @@ def histogram(
         return hours(rows, start, end, zone)
     begin = STARTS[interval]
     days = [start + timedelta(days=n) for n in range((end - start).days + 1)]
+    groups: dict[date, list[Row]] = {begin(day): [] for day in days}
+    for row in views(rows):
+        groups[begin(local(row["added_iso"], zone).date())].append(row)
     found: list[dict[str, Any]] = []
-    dated = [(begin(local(row, zone).date()), row) for row in views(rows)]
-    for first in dict.fromkeys(begin(day) for day in days):
-        group = [row for day, row in dated if day == first]
-        entry: dict[str, Any] = {"date": first.isoformat()}
-        if interval == "week":
-            year, week, _ = first.isocalendar()
-            entry |= {"year": year, "week": week}
-        found.append(entry | totals(group))
+    for first, group in groups.items():
+        year, week, _ = first.isocalendar()
+        numbers = {"year": year, "week": week} if interval == "week" else {}
+        found.append({"date": first.isoformat(), **numbers, **totals(group)})
     return found
 
 
@@ -195,14 +151,17 @@ def hours(rows: list[Row], start: date, end: date, zone: str) -> list[dict[str, 
 
     Only for zones whose offsets are whole hours.
     """
-    tz = ZoneInfo(zone)
-    moment = datetime(start.year, start.month, start.day, tzinfo=tz).astimezone(UTC)
-    found: list[dict[str, Any]] = []
-    timed = [(datetime.fromisoformat(row["added_iso"]), row) for row in views(rows)]
-    while (wall := moment.astimezone(tz)).date() <= end:
-        end_of_hour = moment + timedelta(hours=1)
-        group = [row for added, row in timed if moment <= added < end_of_hour]
-        entry = {"date": wall.date().isoformat(), "hour": wall.hour}
-        found.append(entry | totals(group))
-        moment = end_of_hour
-    return found
+    groups: dict[datetime, list[Row]] = {}
+    midnight = datetime(start.year, start.month, start.day, tzinfo=ZoneInfo(zone))
+    moment = midnight.astimezone(UTC)
+    while moment.astimezone(ZoneInfo(zone)).date() <= end:
+        groups[moment] = []
+        moment += timedelta(hours=1)
+    for row in views(rows):
+        added = local(row["added_iso"], "UTC")
+        groups[added.replace(minute=0, second=0, microsecond=0)].append(row)
+    return [
+        {"date": wall.date().isoformat(), "hour": wall.hour, **totals(group)}
+        for moment, group in groups.items()
+        for wall in [moment.astimezone(ZoneInfo(zone))]
+    ]
