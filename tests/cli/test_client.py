@@ -166,10 +166,9 @@ def test_read_only_adds_nothing(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "work has no 'base_url'"),
-        ("base_url = 'work'", "work.base_url: The base address"),
-        ("basurl = 1", "(did you mean 'base_url'?)"),
-        ("xyz = 1", "'base_url', 'user_id', 'key_file', 'read_only'"),
+        ("", "missing required field `base_url`"),
+        ("base_url = 'work'", "'base_url' of the profile 'work': The base address"),
+        ("basurl = 1", "unknown field `basurl`. A profile has 'base_url'"),
     ],
 )
 def test_errors_of_a_profile_name_its_settings(
@@ -190,5 +189,5 @@ def test_no_error_shows_a_key(
     done = run("stats", HOST, "--profile", "work")
     assert (done.code, done.out) == (2, "")
     (line,) = done.err.splitlines()
-    assert "key_file of the profile 'work' is not usable" in line
+    assert "'key_file' of the profile 'work' is not usable" in line
     assert KEY not in line

@@ -90,22 +90,49 @@ def test_no_object_shows_a_key(key: str, user: str, cls: Any) -> None:
             assert not shows(shown, key, user), type(thing)
 
 
-bad_keys = st.one_of(
-    st.builds("{}{}{}".format, keys, st.sampled_from("\n\r\0\t \x7fé☃\ud800"), keys),
-    keys.map("{}\r\nX-Injected: 1".format),
-    keys.map(str.encode),
-)
+KEY = "sa_api_key_0123456789abcdefghijklmn"
+PROXY = f"http://user:{KEY}@proxy.example:3128"
+REFUSED: list[dict[str, Any]] = [
+    *({"api_key": KEY + end} for end in ("\n", " ", "\0", "é", "\r\nX-Injected: 1")),
+    {"api_key": KEY.encode()},
+    {"base_url": f"https://user:{KEY}@stats.example"},
+    *({"proxy": PROXY.replace("http", "ftp")}, {"proxy": f"http://u:{KEY}@[bad"}),
+    {"proxy": {"https": PROXY}},
+    *({"headers": {name: KEY}} for name in ("X Y", "Host")),
+    *({"headers": headers} for headers in ({"X": f"{KEY}\n"}, [("X", KEY)], KEY)),
+    *(
+        {"proxy": PROXY, "headers": {"Authorization": KEY}, "api_key": KEY, name: value}
+        for name, value in {"timeout": -1, "verify": 0, "retries": -1}.items()
+    ),
+]
 
 
-@given(bad_keys, clients, st.sampled_from(["api_key", "user_id"]))
-def test_a_key_that_is_refused_is_not_repeated(key: Any, cls: Any, name: str) -> None:
-    """The error for a key that no header carries shows no part of it, not even in the
-    variables of the package's frames.
+@pytest.fixture
+def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile without a key, named by a variable."""
+    (tmp_path / "sitestats").mkdir()
+    text = f"[profiles.work]\nbase_url = '{BASE}'"
+    (tmp_path / "sitestats" / "config.toml").write_text(text)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("SITESTATS_PROFILE", "work")
+
+
+@pytest.mark.usefixtures("profile")
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+@pytest.mark.parametrize("options", REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused_is_not_repeated(cls: Any, options: Any) -> None:
+    """The error for a wrong argument shows no credential, not even in the variables of
+    the package's frames.
     """
-    with pytest.raises(ConfigurationError, match=name) as caught:
-        cls(BASE, proxy=None, **{name: key})
-    text = key.decode() if isinstance(key, bytes) else key
-    assert not shows(secret_search.shown_by(caught.value), text[:LONG])
+    make = {"base_url": BASE, **options}
+    for call in (cls, cls.from_env, cls.from_profile):
+        with pytest.raises(ConfigurationError) as caught:
+            call(**make)
+        assert not shows(secret_search.shown_by(caught.value), KEY)
+    client = cls(BASE, proxy=PROXY)
+    with pytest.raises(ConfigurationError, match="timeout") as caught:
+        client.with_options(timeout=-1)
+    assert not shows(secret_search.shown_by(caught.value), KEY)
 
 
 @given(keys, keys, variants, st.sampled_from(FAILING))

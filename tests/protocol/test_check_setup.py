@@ -82,7 +82,7 @@ def test_a_401_of_any_call_names_the_place_of_the_key(
     monkeypatch.setenv("SITESTATS_API_KEY", KEY)
     http = httpx.Client(transport=emulator.transport())
     made = {
-        "key_file of the profile 'work'": partial(Client.from_profile, "work"),
+        "'key_file' of the profile 'work'": partial(Client.from_profile, "work"),
         "SITESTATS_API_KEY": Client.from_env,
         "SITESTATS_API_KEY, ": partial(Client.from_env, "http://emulator.test"),
         "api_key": partial(Client, api_key=KEY),

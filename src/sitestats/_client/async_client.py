@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._protocol import operations
@@ -11,7 +12,7 @@ from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
 from sitestats._results.comparison import halves
 
-from .base import BaseClient, stored_responses
+from .base import BaseClient
 from .get_many import AsyncOutcomeStream
 from .runner import AsyncRunner
 from .schedule import BlockOptions
@@ -20,18 +21,16 @@ if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 
-    import httpx
+    import httpx  # noqa: F401 - the base class names it
 
     from sitestats._common.fields import FieldsT
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
-    from sitestats._common.settings import Settings
     from sitestats._protocol.check_setup import SetupReport
     from sitestats._query.builder import Against
     from sitestats._results.comparison import Comparison, Comparisons
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
-    from sitestats._transport.sender import AsyncSender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
     from sitestats.provisioning._specs import WebsiteSpec
 
@@ -401,7 +400,7 @@ class AsyncStatsAPI:
         return await self._runner.run(flow)
 
 
-class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
+class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
     """An async client of the service, on asyncio or trio.
 
     Tasks may share one: it has up to ``max_connections`` connections for each
@@ -422,9 +421,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
         read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
             does so for every client, whatever this is.
         proxy: A proxy's address. Left out, as the environment says
-            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without. ``NO_PROXY`` may
-            have a name with other letters than ASCII, or an IPv6 address, in any
-            form.
+            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
         headers: Headers to add to every request, such as a gateway wants. They can't
@@ -444,8 +441,17 @@ class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
         sitestats.ConfigurationError: api_key is not usable: ...
     """
 
-    websites: AsyncWebsitesAPI
-    stats: AsyncStatsAPI
+    _is_awaited = True
+
+    @cached_property
+    def websites(self) -> AsyncWebsitesAPI:
+        """The Admin API (sections 4.1 and 4.2)."""
+        return AsyncWebsitesAPI(self._runner)
+
+    @cached_property
+    def stats(self) -> AsyncStatsAPI:
+        """The Stats API (section 4.3)."""
+        return AsyncStatsAPI(self._runner)
 
     async def request(
         self,
@@ -530,18 +536,3 @@ class AsyncClient(BaseClient["httpx.AsyncClient", "AsyncSender"]):
 
     async def __aexit__(self, *_exc_info: object) -> None:
         await self.aclose()
-
-    def _make_sender(
-        self, settings: Settings, http_client: httpx.AsyncClient | None
-    ) -> AsyncSender:
-        # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import AsyncSender
-
-        return AsyncSender(settings, http_client)
-
-    def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
-        self._settings = settings
-        self._sender = sender
-        self._runner = AsyncRunner(settings, sender, stored_responses(settings))
-        self.websites = AsyncWebsitesAPI(self._runner)
-        self.stats = AsyncStatsAPI(self._runner)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from abc import ABC, abstractmethod
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Generic,
     NoReturn,
     Self,
@@ -21,7 +21,7 @@ from typing import (
 import attrs
 
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.secret import as_secret, wrapped_headers
+from sitestats._common.secret import wrapped
 from sitestats._common.settings import (
     NOT_GIVEN,
     NotGiven,
@@ -30,6 +30,8 @@ from sitestats._common.settings import (
     resolve,
 )
 
+from .runner import AsyncRunner, Runner
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
@@ -37,11 +39,9 @@ if TYPE_CHECKING:
     from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.sqlite import Store
-    from sitestats._store.stored_responses import StoredResponses
-    from sitestats._transport.sender import AsyncSender, Sender
 
 HttpClientT = TypeVar("HttpClientT")
-SenderT = TypeVar("SenderT", bound="Sender | AsyncSender")
+RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 
 
 class Options(TypedDict, Generic[HttpClientT], total=False):
@@ -59,11 +59,13 @@ class Options(TypedDict, Generic[HttpClientT], total=False):
     http_client: HttpClientT | None
 
 
-class BaseClient(ABC, Generic[HttpClientT, SenderT]):
-    """The settings and the sender of a client; a subclass runs the flows."""
+class BaseClient(Generic[HttpClientT, RunnerT]):
+    """The settings, the sender and the runner of a client."""
 
+    _is_awaited: ClassVar[bool]
     _settings: Settings
-    _sender: SenderT
+    _sender: Any
+    _runner: RunnerT
     _owns_sender: bool = False
     _own_store: Store | None = None
 
@@ -84,33 +86,53 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         http_client: HttpClientT | None = None,
     ) -> None:
-        key, user = as_secret(api_key), as_secret(user_id)
-        given_proxy, given_headers = as_secret(proxy), wrapped_headers(headers)
+        given = wrapped(
+            base_url=base_url,
+            api_key=api_key,
+            user_id=user_id,
+            proxy=proxy,
+            headers=headers,
+        )
         # From here on no frame of this package has a credential in a variable.
-        del api_key, user_id, proxy, headers
+        del base_url, api_key, user_id, proxy, headers
         if http_client is not None:
-            _refuse_beside_http_client(given_proxy, verify)
-            given_proxy = None
-        opened, own = _as_store(store)
+            if given["proxy"] is not NOT_GIVEN or verify is not True:
+                raise ConfigurationError(
+                    "http_client= has connections of its own, so proxy= and verify= "
+                    "can't be given besides: give them to the client of httpx when you "
+                    "make that"
+                )
+            given["proxy"] = None
+        opened: Any = store
+        if store is not None and not hasattr(store, "set"):
+            # A program that stores nothing needs no SQLite.
+            from sitestats._store.sqlite import Store
+
+            opened = self._own_store = Store(cast("str", store))
         if opened is not None:
             _check_partition(opened, http_client, verify)
         settings = resolve(
-            base_url=base_url,
-            api_key=key,
-            user_id=user,
             timeout=timeout,
             total_timeout=total_timeout,
             retry=retries,
             max_connections=max_connections,
             read_only=read_only,
-            proxy=given_proxy,
             verify=verify,
-            headers=given_headers,
             store=opened,
+            **given,
         )
-        self._set_up(settings, self._make_sender(settings, http_client))
+        # A program that only makes queries needs no httpx.
+        from sitestats._transport.sender import AsyncSender, Sender
+
+        make: Any = AsyncSender if self._is_awaited else Sender
+        self._set_up(settings, make(settings, http_client))
         self._owns_sender = True
-        self._own_store = own
+
+    def _set_up(self, settings: Settings, sender: Any) -> None:
+        self._settings = settings
+        self._sender = sender
+        make: Any = AsyncRunner if self._is_awaited else Runner
+        self._runner = make(settings, sender)
 
     @classmethod
     def from_env(
@@ -134,13 +156,11 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
             >>> Client.from_env("https://analytics.example", timeout=10.0)
             Client('https://analytics.example')
         """
-        # A Secret each, which the constructor takes as well.
-        held = {
-            name: credential_of_environment(name)
-            for name in ("api_key", "user_id")
-            if name not in options
-        }
-        return cls(base_url, **cast("Any", held), **options)
+        given = wrapped(base_url=base_url, **cast("Any", options))
+        del base_url, options
+        for name in ("api_key", "user_id"):
+            given.setdefault(name, credential_of_environment(name))
+        return cls(**given)
 
     @classmethod
     def from_profile(
@@ -178,20 +198,17 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
         # Few programs have several accounts.
         from sitestats._common.profiles import load_profile
 
-        key = as_secret(api_key)
-        del api_key
+        given = wrapped(base_url=base_url, api_key=api_key, **cast("Any", options))
+        del base_url, api_key, options
         profile = load_profile(name)
-        options["read_only"] = profile.read_only or options.get("read_only", False)
-        client = cls(
-            profile.base_url if base_url is NOT_GIVEN else base_url,
-            api_key=cast("Any", profile.api_key() if key is NOT_GIVEN else key),
-            user_id=cast("Any", profile.user_id),
-            **options,
-        )
+        if given["base_url"] is NOT_GIVEN:
+            given["base_url"] = profile.base_url
+        if given["api_key"] is NOT_GIVEN:
+            given["api_key"] = profile.api_key()
+        given.setdefault("user_id", profile.user_id)
+        given["read_only"] = profile.read_only or given.get("read_only", False)
+        client = cls(**given)
         settings = attrs.evolve(client._settings, profile=profile.name)
-        if base_url is NOT_GIVEN:
-            sources = {**settings.sources, "base_url": f"base_url of {profile}"}
-            settings = attrs.evolve(settings, sources=sources)
         client._set_up(settings, client._sender)
         return client
 
@@ -269,61 +286,19 @@ class BaseClient(ABC, Generic[HttpClientT, SenderT]):
                 source=self,
             )
 
-    @abstractmethod
-    def _make_sender(
-        self, settings: Settings, http_client: HttpClientT | None
-    ) -> SenderT:
-        """Make the sender, which sends by the client of httpx that is given."""
 
-    @abstractmethod
-    def _set_up(self, settings: Settings, sender: SenderT) -> None:
-        """Store *settings* and *sender*, and make the parts that use them."""
-
-
-def _refuse_beside_http_client(proxy: object, verify: object) -> None:
-    given = {"proxy=": proxy is not NOT_GIVEN, "verify=": verify is not True}
-    if names := [name for name, is_given in given.items() if is_given]:
-        raise ConfigurationError(
-            f"http_client= has connections of its own, so {' and '.join(names)} can't "
-            "be given besides: give it to the client of httpx when you make that"
-        )
-
-
-def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
-    """The store that was given, and the one that the client makes and closes."""
-    if given is None:
-        return None, None
-    if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
-        return cast("KeyValueStore", given), None
-    # A program that stores nothing needs no SQLite.
-    from sitestats._store.sqlite import Store
-
-    own = Store(cast("str", given))
-    return own, own
-
-
-def _check_partition(store: KeyValueStore, http_client: object, verify: object) -> None:
+def _check_partition(store: object, http_client: object, verify: object) -> None:
     """Refuse a store where nobody sees whose responses it would have."""
-    unseen: list[str] = []
-    # An emulator makes the responses itself.
-    if http_client is not None and not getattr(http_client, "is_emulator", False):
-        unseen.append("http_client=")
-    if hasattr(verify, "wrap_bio"):
-        # It may trust everybody, or have a certificate of the client's.
-        unseen.append("an SSLContext as verify=")
-    if unseen and not getattr(store, "partition", ""):
+    # An emulator makes the responses itself. A context may trust everybody, or have a
+    # certificate of the client's.
+    is_emulator = getattr(http_client, "is_emulator", False)
+    is_unseen = (http_client is not None and not is_emulator) or hasattr(
+        verify, "wrap_bio"
+    )
+    if is_unseen and not getattr(store, "partition", ""):
         raise ConfigurationError(
-            f"store= beside {' and '.join(unseen)}: what that sends and trusts can't "
-            "be seen, so this client could get what was stored for another one. Name "
-            "whose responses these are, as in Store('stats.sqlite', "
-            "partition='team-a'); a store of your own has an attribute partition"
+            "store= beside http_client= or an SSLContext needs a partition, since this "
+            "client could get what was stored for another one. Name whose responses "
+            "these are, as in Store('stats.sqlite', partition='team-a'); a store of "
+            "your own has an attribute partition"
         )
-
-
-def stored_responses(settings: Settings) -> StoredResponses | None:
-    """What reads and writes the store, if there is one."""
-    if settings.store is None:
-        return None
-    from sitestats._store.stored_responses import StoredResponses
-
-    return StoredResponses(settings.store, settings)

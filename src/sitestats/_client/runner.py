@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Coroutine
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from sitestats._common.errors import SiteStatsError
-from sitestats._common.wire import HttpResponse
 from sitestats._protocol.flow import (
     LookUp,
     Moment,
@@ -31,14 +30,14 @@ from sitestats._protocol.flow import (
     StoreResponse,
 )
 from sitestats._protocol.retry import Pausing, Retrying
+from sitestats._store.stored_responses import StoredResponses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest
-    from sitestats._protocol.flow import Flow, StepResult
-    from sitestats._store.stored_responses import StoredResponses
+    from sitestats._common.wire import HttpResponse
+    from sitestats._protocol.flow import Flow
     from sitestats._transport.stop import Stop
 
 T = TypeVar("T")
@@ -48,53 +47,33 @@ Others: TypeAlias = "Now | Sleep | Note | LookUp | StoreResponse"
 """The steps that send nothing."""
 
 LOGGER: Final = logging.getLogger("sitestats")
-_MESSAGES: Final = {
-    Retrying: "%s: attempt %d got %s, retried in %.3g s",
-    Pausing: "%s: attempt %d got %s, a pause of %.3g s for all that it concerns",
-}
 
 
-def _log_attempt(step: Send, cause: int | str, seconds: float) -> None:
-    milliseconds = round(seconds * 1_000, 3)
-    request, attempt = step.request, step.attempt
-    LOGGER.debug(
-        "%s: attempt %d got %s after %.0f ms",
-        *(request, attempt, cause, milliseconds),
-        extra=_fields(request, attempt, cause) | {"milliseconds": milliseconds},
-    )
-
-
-def _log_note(event: object) -> None:
-    if isinstance(event, Retrying):
-        request, attempt, cause = event.request, event.attempt, event.cause
-        LOGGER.info(
-            _MESSAGES[type(event)],
-            *(request, attempt, cause, event.seconds),
-            extra=_fields(request, attempt, cause) | {"seconds": event.seconds},
-        )
-
-
-def _fields(
-    request: HttpRequest, attempt: int, cause: int | str
-) -> dict[str, str | float | None]:
-    return {
+def _log(
+    level: int, text: str, event: Send | Retrying, cause: int | str, **measured: float
+) -> None:
+    request, attempt = event.request, event.attempt
+    extra = {
         "method": request.method,
         "path": request.path,
         "attempt": attempt,
         "status": cause if isinstance(cause, int) else None,
         "error": cause if isinstance(cause, str) else None,
     }
+    values = request, attempt, cause, *measured.values()
+    LOGGER.log(level, text, *values, extra=extra | measured)
 
 
 class _Runner:
     """What both runners have in common; what their steps call may be awaitable."""
 
-    def __init__(
-        self, settings: Settings, sender: Any, stored: StoredResponses | None = None
-    ) -> None:
+    _stop: Stop | None = None
+
+    def __init__(self, settings: Settings, sender: Any) -> None:
         self.settings = settings
         self._send: Callable[..., Any] = sender.send
-        self._stored = stored
+        store = settings.store
+        self._stored = None if store is None else StoredResponses(store, settings)
 
     async def run_steps(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -102,7 +81,7 @@ class _Runner:
         *on_note* is called with the events of notes. An error of this package
         from a step is raised in the flow, any other one ends it.
         """
-        outcome: StepResult = None
+        outcome: Any = None
         error: SiteStatsError | None = None
         try:
             while True:
@@ -113,34 +92,28 @@ class _Runner:
                     result: T = done.value
                     return result
                 outcome = error = None
+                began = time.perf_counter()
                 try:
                     if isinstance(step, Send):
-                        outcome = await self._run_send(step)
+                        timeout = self.settings.timeout
+                        outcome = self._send(
+                            step.request, until=step.until, timeout=timeout
+                        )
                     else:
-                        outcome = await _value(self._run_step(step, on_note))
+                        outcome = self._run_step(step, on_note)
+                    is_awaited = isawaitable(outcome)
+                    outcome = await outcome if is_awaited else outcome
                 except SiteStatsError as failure:
                     error = failure
+                if isinstance(step, Send) and LOGGER.isEnabledFor(logging.DEBUG):
+                    cause = outcome.status if error is None else type(error).__name__
+                    milliseconds = round((time.perf_counter() - began) * 1_000, 3)
+                    text = "%s: attempt %d got %s after %.0f ms"
+                    _log(logging.DEBUG, text, step, cause, milliseconds=milliseconds)
         finally:
             # Break the reference cycle of the error, its traceback and this frame.
             error = None
             flow.close()
-
-    async def _run_send(self, step: Send) -> HttpResponse:
-        started = time.perf_counter()
-        cause: int | str = ""
-        try:
-            sent: HttpResponse | Awaitable[HttpResponse] = self._send(
-                step.request, until=step.until, timeout=self.settings.timeout
-            )
-            response = sent if isinstance(sent, HttpResponse) else await sent
-            cause = response.status
-        except BaseException as error:
-            cause = type(error).__name__
-            raise
-        finally:
-            if LOGGER.isEnabledFor(logging.DEBUG):
-                _log_attempt(step, cause, time.perf_counter() - started)
-        return response
 
     def _run_step(self, step: Others, on_note: Observer | None) -> Any:
         match step:
@@ -149,14 +122,18 @@ class _Runner:
             case Sleep(seconds):
                 return self._sleep(seconds)
             case Note(event):
-                _log_note(event)
+                if isinstance(event, Retrying):
+                    what = "retried in %.3g s"
+                    if isinstance(event, Pausing):
+                        what = "a pause of %.3g s for all that it concerns"
+                    text = f"%s: attempt %d got %s, {what}"
+                    _log(logging.INFO, text, event, event.cause, seconds=event.seconds)
                 return None if on_note is None else on_note(event)
             case LookUp() | StoreResponse():
                 return self._use_store(step)
 
     def _sleep(self, seconds: float) -> Any:
-        # Each of the two runners has its own: one blocks, the other is awaited.
-        raise NotImplementedError
+        (self._stop or time).sleep(seconds)
 
     def _use_store(self, step: LookUp | StoreResponse) -> Any:
         assert self._stored is not None, "only a client with a store has such a step"
@@ -166,15 +143,8 @@ class _Runner:
         return None
 
 
-async def _value(result: Any) -> Any:
-    is_awaited = isinstance(result, Awaitable)
-    return await cast("Awaitable[Any]", result) if is_awaited else result
-
-
 class Runner(_Runner):
     """Runs flows, blocking."""
-
-    _stop: Stop | None = None
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run *flow*, whose steps block."""
@@ -192,18 +162,11 @@ class Runner(_Runner):
         runner._stop = stop  # noqa: SLF001 - as above
         return runner
 
-    def _sleep(self, seconds: float) -> None:
-        (self._stop or time).sleep(seconds)
-
 
 class AsyncRunner(_Runner):
     """Runs flows, awaiting."""
 
-    def run(
-        self, flow: Flow[T], on_note: Observer | None = None
-    ) -> Coroutine[Any, Any, T]:
-        """Run *flow*, whose steps are awaited."""
-        return self.run_steps(flow, on_note)
+    run = _Runner.run_steps
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)

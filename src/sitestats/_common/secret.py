@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
 from .errors import ConfigurationError, warn
+from .text import shown
 
 SHORTEST: Final = 4
 """A credential of fewer characters is in many words, so it is not redacted."""
@@ -35,7 +36,7 @@ class Secret:
     def __init__(self, value: Any, source: str = "") -> None:
         self._value: Any = value
         self.source: str = source
-        """The variable or the setting that it is from; empty for an argument."""
+        """The variable, the argument or the setting of a profile that it is from."""
 
     def reveal(self) -> str:
         """The credential itself, for the header alone."""
@@ -44,6 +45,13 @@ class Secret:
     def fits(self, pattern: str) -> bool:
         """Whether it is text that *pattern* matches."""
         return isinstance(self._value, str) and bool(re.fullmatch(pattern, self._value))
+
+    def each(self) -> dict[Any, Secret] | None:
+        """The values of a mapping, wrapped one by one; None if it is something else."""
+        is_mapping = isinstance(self._value, Mapping)
+        if not is_mapping:
+            return None
+        return {name: Secret(self._value[name], name) for name in self._value}
 
     def __repr__(self) -> str:
         return "Secret('…')"
@@ -60,38 +68,48 @@ class Secret:
         )
 
 
-def as_secret(value: Any) -> Any:
-    """*value*, wrapped where it is given, before anything can fail with it."""
+def wrapped(**options: Any) -> dict[str, Any]:
+    """A client's *options* with a ``Secret`` for each that may hold a credential.
+
+    They are wrapped where they are given, before anything can fail with them: a
+    traceback may show the variables of its frames.
+    """
+    for name in options.keys() & {"base_url", "api_key", "user_id", "proxy", "headers"}:
+        options[name] = as_secret(options[name], name)
+    return options
+
+
+def as_secret(value: Any, source: str) -> Any:
+    """*value*, wrapped if it is neither None nor a default."""
     is_none = value is None or isinstance(value, (Secret, Enum))
-    return value if is_none else Secret(value)
+    return value if is_none else Secret(value, source)
 
 
-def checked_secret(secret: object, source: str) -> Secret:
+def checked_secret(secret: Secret) -> Secret:
     """*secret*, if a header can carry it.
 
     Raises:
         ConfigurationError: It can't; the message does not show it.
     """
-    # In one expression, so that no frame that fails has it in a variable.
-    if not isinstance(secret, Secret) or not secret.fits("[!-~]+"):
+    if not secret.fits("[!-~]+"):
         raise ConfigurationError(
-            f"{source} is not usable: a credential is a string of printable ASCII "
-            "characters without spaces or line breaks, and not empty; look for a stray "
-            "quote or line end where it was copied (it is not shown here)"
+            f"{secret.source} is not usable: a credential is a string of printable "
+            "ASCII characters without spaces or line breaks, and not empty; look for a "
+            "stray quote or line end where it was copied (it is not shown here)"
         )
     if len(secret.reveal()) < SHORTEST:
         warn(
-            f"{source} has fewer than {SHORTEST} characters, so it is not redacted in "
-            "errors and logs: look whether all of it was copied"
+            f"{secret.source} has fewer than {SHORTEST} characters, so it is not "
+            "redacted in errors and logs: look whether all of it was copied"
         )
     return secret
 
 
 def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
-    """The credential in a file, as Docker and Kubernetes mount secrets.
+    """What stands in a file, as Docker and Kubernetes mount secrets.
 
     Raises:
-        ConfigurationError: The file can't be read, or holds no credential.
+        ConfigurationError: The file can't be read, or has more than a credential.
     """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - Path changes "/dev/fd/…/"
@@ -100,7 +118,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
                 source,
             )
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no path"
+        why = getattr(error, "strerror", None) or "it is not a path"
         # Its name is not shown: it may be the key itself, in the wrong place.
         message = f"{source} names a file that can't be read: {why}"
         raise ConfigurationError(message) from None
@@ -110,42 +128,31 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
             f"{source} names a file with more than the credential: leave quotes and "
             "'NAME=' out (it is not shown here)"
         )
-    return checked_secret(secret, source)
+    return secret
 
 
-def wrapped_headers(given: object) -> object:
-    """*given* with its values wrapped, before anything can fail with them."""
-    if not isinstance(given, Mapping):
-        return given
-    headers = cast("Mapping[object, Any]", given)
-    return {name: as_secret(value) for name, value in headers.items()}
-
-
-def checked_headers(given: object) -> tuple[tuple[str, Secret], ...]:
-    """The headers to add to every request, of those that are wrapped.
+def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:
+    """The headers to add to every request, of the mapping that is wrapped.
 
     Raises:
-        ConfigurationError: *given* is no mapping of texts, or names a header that is
-            the client's own.
+        ConfigurationError: It is not a mapping of texts, or names a header that the
+            client sets itself.
     """
-    if not isinstance(given, Mapping | None):
+    headers = {} if given is None else given.each()
+    if headers is None:
         raise ConfigurationError("headers is a mapping such as {'X-Team': 'web'}")
-    headers = cast("Mapping[str, Secret]", given or {})
     for name, value in headers.items():
-        if not isinstance(cast("Any", name), str) or not _HEADER.fullmatch(name):
-            raise ConfigurationError(f"headers: {name!r} is not a name of a header")
+        if not isinstance(name, str) or not _HEADER.fullmatch(name):
+            raise ConfigurationError(f"headers: {shown(name)} is not a header's name")
         if _OWN.fullmatch(name.lower()):
             raise ConfigurationError(
                 f"headers: {name} can't be replaced: the client sets it, or an argument"
             )
-        wrapped = cast("Any", value)
-        if not isinstance(wrapped, Secret) or not value.fits(_HEADER_VALUE):
+        if not value.fits(_HEADER_VALUE):
             raise ConfigurationError(
                 f"headers: the value of {name} is not printable ASCII text without a "
                 "space at either end (it is not shown here)"
             )
-    if len({name.lower() for name in headers}) < len(headers):
-        raise ConfigurationError("headers: a name is given twice")
     return tuple(headers.items())
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
-from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .pauses import Pauses
-from .secret import (
-    Secret,
-    as_secret,
-    checked_headers,
-    checked_secret,
-    read_key_file,
-)
+from .secret import Secret, as_secret, checked_headers, checked_secret, read_key_file
 from .wire import Credentials
 
 if TYPE_CHECKING:
@@ -34,25 +28,18 @@ USER_ID_VARIABLE: Final = "SITESTATS_USER_ID"
 READ_ONLY_VARIABLE: Final = "SITESTATS_READ_ONLY"
 PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 _VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
-ACCOUNT_VARIABLES: Final = (
-    BASE_URL_VARIABLE,
-    *(name + end for name in _VARIABLES.values() for end in ("", "_FILE")),
-)
-"""The variables that name an account, where no profile does."""
 _NO: Final = frozenset(("", "0", "false", "no", "off"))
 """The values of a variable that mean no, in any case."""
 
 
-class _NotGiven(Enum):
+class NotGiven(Enum):
+    """The type of ``NOT_GIVEN``."""
+
     NOT_GIVEN = "not given"
 
-    def __repr__(self) -> str:
-        return "<not given>"
 
-
-NOT_GIVEN: Final = _NotGiven.NOT_GIVEN
+NOT_GIVEN: Final = NotGiven.NOT_GIVEN
 """An argument that is not given comes from the environment; None means without."""
-NotGiven: TypeAlias = Literal[_NotGiven.NOT_GIVEN]
 
 
 # --- checks -----------------------------------------------------------------------
@@ -60,20 +47,16 @@ NotGiven: TypeAlias = Literal[_NotGiven.NOT_GIVEN]
 
 def _refusal(name: str, wanted: str, value: object) -> ConfigurationError:
     # A text may be a key, in the wrong place.
-    given = repr(value) if _is_number(value) else f"a {type(value).__name__}"
-    return ConfigurationError(f"{name} is {wanted}; got {given}")
+    given = repr(value) if isinstance(value, (int, float)) else type(value).__name__
+    return ConfigurationError(f"{name} is {wanted}, not {given}")
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def check_seconds(name: str, value: object, *, or_none: bool = False) -> float:
-    """*value* as a finite number of seconds above 0, or a ConfigurationError."""
-    if _is_number(value) and 0 <= value < float("inf") and (value or or_none):
+def check_seconds(name: str, value: Any, least: float = 0.001) -> float:
+    """*value* as a finite number of seconds, or a ConfigurationError."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if is_number and least <= value < math.inf:
         return float(value)
-    wanted = "a number of seconds above 0, since there is always a limit"
-    raise _refusal(name, "a number of seconds" if or_none else wanted, value)
+    raise _refusal(name, f"a number of seconds, {least:g} or more", value)
 
 
 def positive_count(name: str, value: object, least: int = 1) -> int:
@@ -83,22 +66,13 @@ def positive_count(name: str, value: object, least: int = 1) -> int:
     raise _refusal(name, f"a whole number, {least} or more", value)
 
 
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise _refusal(name, "True or False", value)
-
-
-def _revealed(given: Any) -> str | None:
-    return None if given is None else as_secret(given).reveal()
-
-
 def _by(
-    check: Callable[..., object], **options: Any
+    check: Callable[..., object], *least: float
 ) -> Callable[[object, attrs.Attribute[Any], object], None]:
     """A validator of attrs that checks a value by its name."""
 
     def validate(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-        check(attribute.name, value, **options)
+        check(attribute.name, value, *least)
 
     return validate
 
@@ -121,9 +95,6 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 # --- settings ---------------------------------------------------------------------
 
 
-_PAUSE: Final = _by(check_seconds, or_none=True)
-
-
 @attrs.frozen
 class RetryPolicy:
     """How often a request is retried, and how long the pauses are.
@@ -137,9 +108,9 @@ class RetryPolicy:
         RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
     """
 
-    retries: int = attrs.field(default=2, validator=_by(positive_count, least=0))
-    wait_initial: float = attrs.field(default=0.5, validator=_PAUSE)
-    wait_max: float = attrs.field(default=8.0, validator=_PAUSE)
+    retries: int = attrs.field(default=2, validator=_by(positive_count, 0))
+    wait_initial: float = attrs.field(default=0.5, validator=_by(check_seconds, 0))
+    wait_max: float = attrs.field(default=8.0, validator=_by(check_seconds, 0))
 
     def longest_wait(self, retry: int) -> float:
         """The most seconds to wait before the *retry*-th retry, from 1."""
@@ -157,7 +128,7 @@ def as_policy(retries: int | RetryPolicy) -> RetryPolicy:
     return retries if isinstance(retries, RetryPolicy) else RetryPolicy(retries)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Settings:
     """The checked arguments of a client's constructor."""
 
@@ -173,9 +144,8 @@ class Settings:
     total_timeout: float = attrs.field(default=120.0, validator=_by(check_seconds))
     retry: RetryPolicy = attrs.field(factory=RetryPolicy, converter=as_policy)
     max_connections: int = attrs.field(default=50, validator=_by(positive_count))
-    read_only: bool = attrs.field(default=False, validator=_by(_check_flag))
-    # A proxy's address may hold a password.
-    proxy: str | None = attrs.field(default=None, converter=_revealed, repr=False)
+    read_only: bool = False
+    proxy_address: Secret | None = None
     verify: bool | str | ssl.SSLContext = attrs.field(
         default=True, converter=checked_verify
     )
@@ -186,8 +156,13 @@ class Settings:
     profile: str = ""
     """The name of the profile that the account is of, for errors."""
     # Clients with different stores may share their connections.
-    store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
-    pauses: Pauses = attrs.field(factory=Pauses, eq=False, repr=False)
+    store: KeyValueStore | None = attrs.field(default=None, eq=False)
+    pauses: Pauses = attrs.field(factory=Pauses, eq=False)
+
+    @property
+    def proxy(self) -> str | None:
+        """The address of the proxy in plain text, with its password."""
+        return None if self.proxy_address is None else self.proxy_address.reveal()
 
     @property
     def why_read_only(self) -> str:
@@ -199,38 +174,37 @@ class Settings:
 
 def resolve(
     *,
-    base_url: object,
-    api_key: object,
-    user_id: object,
+    base_url: Any,
+    api_key: Any,
+    user_id: Any,
     proxy: Any,
-    headers: object,
+    headers: Secret | None,
     **options: Any,
 ) -> Settings:
-    """The settings for a constructor's arguments and for what was left out.
+    """The settings for a constructor's ``wrapped`` arguments and for what was left out.
 
     A credential from the environment goes only to a base address from the environment.
     """
     extra = checked_headers(headers)
-    of_environment = os.environ.get(BASE_URL_VARIABLE)
-    source = BASE_URL_VARIABLE if base_url is NOT_GIVEN else "base_url"
-    if base_url is NOT_GIVEN and not of_environment:
+    own_url = Secret(os.environ.get(BASE_URL_VARIABLE, ""), BASE_URL_VARIABLE)
+    address = own_url if base_url is NOT_GIVEN else base_url or Secret("", "base_url")
+    if address is own_url and not own_url.reveal():
         raise ConfigurationError(
             f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
         )
-    base = _parsed(of_environment if base_url is NOT_GIVEN else base_url, source)
-    sources = {"base_url": source, "proxy": "proxy"}
-    trusted = of_environment and base == _parsed(of_environment, BASE_URL_VARIABLE)
+    base = _parsed(address)
+    sources = {"base_url": address.source, "proxy": "proxy"}
+    trusted = own_url.reveal() and base == _parsed(own_url)
     withheld = list[str]()
     for name, given in (("api_key", api_key), ("user_id", user_id)):
         secret = given
         if given is NOT_GIVEN:
             secret = credential_of_environment(name) if trusted else None
-            withheld += [] if trusted else filter(None, [_variable_of(name)])
+            withheld += [] if trusted else _variables_of(name)[:1]
         if secret is not None:
-            source = getattr(secret, "source", "") or name
-            options[name], sources[name] = checked_secret(secret, source), source
+            options[name], sources[name] = checked_secret(secret), secret.source
     if proxy is NOT_GIVEN:
-        proxy = as_secret(proxy_from_environment(base))
+        proxy = as_secret(proxy_from_environment(base), "proxy")
         sources["proxy"] = f"{base.scheme.upper()}_PROXY or ALL_PROXY"
     if os.environ.get(READ_ONLY_VARIABLE, "").strip().lower() not in _NO:
         options["read_only"], sources["read_only"] = True, READ_ONLY_VARIABLE
@@ -239,47 +213,49 @@ def resolve(
         base=base,
         sources=sources,
         withheld=tuple(withheld),
-        proxy=proxy,
+        proxy_address=proxy,
         headers=tuple(one for one in extra if one[0].lower() != "user-agent"),
         user_agent=agents[0].reveal() if agents else None,
         **options,
     )
 
 
-def _parsed(text: object, source: str) -> BaseAddress:
+def _parsed(address: Secret) -> BaseAddress:
     try:
-        return BaseAddress.parse(text)
+        return BaseAddress.parse(address.reveal())
     except ValueError as error:
-        problem = f"{source}: {error}"
+        problem = f"{address.source}: {error}"
     raise ConfigurationError(problem)
 
 
 # --- the environment --------------------------------------------------------------
 
 
-def _variable_of(name: str) -> str:
-    """The variable that gives the ``api_key`` or the ``user_id``; empty without one."""
-    variable = _VARIABLES[name]
-    names = (name for name in (variable, f"{variable}_FILE") if os.environ.get(name))
-    return next(names, "")
+def _variables_of(name: str) -> list[str]:
+    """The variables that give the ``api_key`` or the ``user_id``.
+
+    An empty variable is one that is not set.
+    """
+    names = _VARIABLES[name], f"{_VARIABLES[name]}_FILE"
+    return [variable for variable in names if os.environ.get(variable)]
 
 
 def credential_of_environment(name: str) -> Secret | None:
     """The ``api_key`` or the ``user_id`` of the environment, or of the file that a
-    variable names; None without. An empty variable is one that is not set.
+    variable names; None without.
 
     Raises:
-        ConfigurationError: It is given twice, is no credential, or the file can't be
-            read.
+        ConfigurationError: It is given twice, or the file can't be read.
     """
-    variable, by_file = _VARIABLES[name], f"{_VARIABLES[name]}_FILE"
-    if not (found := _variable_of(name)):
-        return None
-    if found == by_file:
-        return read_key_file(os.environ[by_file], by_file)
-    if os.environ.get(by_file):
-        raise ConfigurationError(f"setting both {variable} and {by_file} is an error")
-    return checked_secret(Secret(os.environ[variable], variable), variable)
+    match _variables_of(name):
+        case []:
+            return None
+        case [variable] if variable.endswith("_FILE"):
+            return read_key_file(os.environ[variable], variable)
+        case [variable]:
+            return Secret(os.environ[variable], variable)
+        case both:
+            raise ConfigurationError(f"setting both {' and '.join(both)} is an error")
 
 
 def credentials_from(settings: Settings, needed: Credentials) -> str:
@@ -312,16 +288,10 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     """The address of the proxy that leads to *base*, or None, as the standard library
     reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``.
     """
-    from ipaddress import ip_address
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()
     proxy = proxies.get(base.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(f"{base.host}:{base.origin[2]}"):
         return None
-    # proxy_bypass compares texts, and an IPv6 address has many.
-    for name in proxies.get("no", "").split(",") if ":" in base.host else ():
-        with suppress(ValueError):
-            if ip_address(name.strip(" []")) == ip_address(base.host):
-                return None
     return proxy if "://" in proxy else f"http://{proxy}"

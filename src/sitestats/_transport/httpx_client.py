@@ -320,7 +320,8 @@ def _checked_proxy(settings: Settings) -> httpx.Proxy:
     """
     with suppress(ValueError, TypeError, httpx.InvalidURL):
         proxy = httpx.Proxy(cast("str", settings.proxy))
-        if proxy.url.host:
+        # urlsplit reads the password, and refuses what httpx takes.
+        if proxy.url.host and urlsplit(settings.proxy):
             return proxy
     raise ConfigurationError(
         "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
