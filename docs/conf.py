@@ -13,7 +13,6 @@ import attrs
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.typing import stringify_annotation
 
 import sitestats
 
@@ -145,16 +144,11 @@ def show_signature(
 
 
 def keep_colons(
-    _app: Sphinx, what: str, _name: str, obj: Any, _options: Any, lines: list[str]
+    _app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
 ) -> None:
-    """Keep Napoleon from reading the text before a colon as a type, and add the type of
-    a field of ``Stats``, which autodoc does not know.
-    """
+    """Keep Napoleon from reading the text before a colon as a type."""
     if what in {"attribute", "data", "property"}:
         lines[:0] = ["..", ""]
-    if generic := getattr(obj, "__orig_class__", None):
-        kind = stringify_annotation(generic.__args__[1], "smart")
-        lines += ["", f":type: {kind}"]
 
 
 def describe(_app: Sphinx, page: nodes.document) -> None:

@@ -293,7 +293,7 @@ def test_what_can_not_be_drawn_is_named() -> None:
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="did you mean 'visitors'"):
         comparison.plot(count=wrong)
-    with pytest.raises(FieldNotRequestedError, match="'pages' is no list"):
+    with pytest.raises(FieldNotRequestedError, match="'pages' is not a list"):
         comparison.plot("pages")
     events, totals = (
         Stats.of(StatsQuery("shop.example").fields(name), **{name: value})

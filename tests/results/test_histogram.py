@@ -144,7 +144,7 @@ def test_any_histogram_is_read(
 
 
 def test_entries_are_values() -> None:
-    """They pickle and become JSON; equal counts are equal, whether over or not."""
+    """They pickle and become JSON, and the repr has what is not a default."""
     (entry,) = histogram("hour", "2026-11-20 9", now="2026-11-20T09:30")
     assert pickle.loads(pickle.dumps(entry)) == entry
     assert entry.to_dict() == {
@@ -156,10 +156,7 @@ def test_entries_are_values() -> None:
         "partial": True,
         "clipped": False,
     }
-    (later,) = histogram("hour", "2026-11-20 9", now="2026-11-21T09:30")
-    assert later == entry
-    assert hash(later) == hash(entry)
-    assert later != histogram("hour", "2026-11-20 8")[0]
+    assert entry != histogram("hour", "2026-11-20 8")[0]
     day = HistogramEntry(dt.date(2026, 11, 20), 3, 2)
     shown = "HistogramEntry(date=datetime.date(2026, 11, 20), pageviews=3, visitors=2)"
     assert repr(day) == shown

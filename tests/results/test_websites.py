@@ -66,7 +66,7 @@ def test_a_slice_keeps_its_table(websites: WebsiteList) -> None:
     assert f">{websites[0].hostname}<" not in part._repr_html_()
     assert part[0].hostname in part._repr_html_()
     assert part.to_pandas()["hostname"].tolist() == [one.hostname for one in part]
-    assert part == tuple(websites)[1:]
+    assert [*part] == [*websites][1:]
     assert pickle.loads(pickle.dumps(part)) == part
 
 

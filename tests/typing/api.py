@@ -166,4 +166,4 @@ def mistakes(client: Client, stats: Stats, query: StatsQuery) -> None:
     client.stats.get(query, timeout=2.0)  # type: ignore[call-arg]  # with_options
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt
-    stats.visitors = 5  # type: ignore[assignment, misc]  # read-only
+    stats.visitors = 5  # type: ignore[misc]  # read-only

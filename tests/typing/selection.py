@@ -52,16 +52,16 @@ def demanded(
 async def wrong(client: Client, other: AsyncClient, query: StatsQuery) -> None:
     """A field that was not requested is found wherever the result is from."""
     asked = query.fields("visitors").last(days=7).timezone("UTC").limit(5)
-    client.stats.get(asked).pages  # type: ignore[arg-type]  # noqa: B018
-    (await other.stats.get(asked)).pages  # type: ignore[arg-type]  # noqa: B018
-    client.stats.compare(asked).now.pages  # type: ignore[arg-type]  # noqa: B018
+    client.stats.get(asked).pages  # type: ignore[misc]  # noqa: B018
+    (await other.stats.get(asked)).pages  # type: ignore[misc]  # noqa: B018
+    client.stats.compare(asked).now.pages  # type: ignore[misc]  # noqa: B018
     outcomes = client.stats.get_many([asked]).collect()
-    outcomes.succeeded[0].stats.pages  # type: ignore[arg-type]  # noqa: B018
-    Stats.of(asked, visitors=1).pages  # type: ignore[arg-type]  # noqa: B018
+    outcomes.succeeded[0].stats.pages  # type: ignore[misc]  # noqa: B018
+    Stats.of(asked, visitors=1).pages  # type: ignore[misc]  # noqa: B018
     with client.stats.get_many(asked.each("day")) as stream:
         for outcome in stream:
             if outcome.error is None:
-                outcome.stats.pages  # type: ignore[arg-type]  # noqa: B018
+                outcome.stats.pages  # type: ignore[misc]  # noqa: B018
     assert_type(outcomes, Outcomes[Literal["visitors"]])
     assert_type(outcomes.succeeded[0], Succeeded[Literal["visitors"]])
     assert_type(query.fields("visitors"), StatsQuery[Literal["visitors"]])

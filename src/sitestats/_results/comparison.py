@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -24,7 +23,7 @@ from typing import (
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError, warn
+from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import (
     COUNTS,
     TABLES,
@@ -33,29 +32,37 @@ from sitestats._common.fields import (
     TableName,
     TotalName,
 )
-from sitestats._common.text import counted, shown
-from sitestats._query.builder import requested
+from sitestats._common.text import counted
+from sitestats._query.builder import StatsQuery, requested
 
-from .display import Displayed, HasFrame, HasFrames, Table, draw
-from .entries import Entries, check_count, check_list
+from .display import Displayed, HasFrames, Rows, Table, draw
+from .entries import Entries, check_list, check_name
 from .outcomes import (
+    NO_OUTCOME,
     Failed,
     Many,
     Outcome,
     Succeeded,
     days_of,
-    errors_of,
+    error_of,
     no_entries,
-    warn_of_failed,
 )
-from .subjects import days_text, label_of, subject, without_unused
-from .tables import Column, around, named, of_rows, to_dicts
+from .tables import (
+    Column,
+    around,
+    days_text,
+    for_json,
+    label_of,
+    named,
+    of_rows,
+    subject,
+    to_dicts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
-    from sitestats._query.builder import StatsQuery
 
     from .histogram import HistogramEntry
     from .stats import Stats
@@ -67,6 +74,8 @@ SIDES: Final = {
     "_percent": "percent",
 }
 """What a frame has of each count: the column's ending, and the value."""
+
+_NO_DAYS: Final = (None, None)
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 """What became of an entry; ``"unknown"`` where one of the lists was cut by the
@@ -99,16 +108,12 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """How much it grew in percent of before; None where that is 0, where one of
-        the two is not known, and where no float is as large.
+        """How much it grew in percent of before; None where that is 0, or where one of
+        the two is not known.
         """
         if self.absolute is None or not self.before:
             return None
-        try:
-            percent = 100 * self.absolute / self.before
-        except OverflowError:
-            return None
-        return percent if isfinite(percent) else None
+        return 100 * self.absolute / self.before
 
     def __str__(self) -> str:
         grown = "" if self.percent is None else f" ({self.percent:+.1f} %)"
@@ -148,18 +153,17 @@ class EntryChange:
 
 
 @attrs.frozen(repr=False)
-class Changes(HasFrame[Never], Displayed):
+class Changes(Rows[EntryChange, Never]):
     """A list field in both periods: entries of now first, then those only before.
 
-    It has a length and can be iterated and indexed. What an entry has on the
-    side where it is not listed is not known if that list was cut by the limit,
-    and 0 if it was not. A histogram has each hour, day, week… beside the one that is as
-    far from its period's beginning.
+    It has a length and can be iterated. An entry is found by its place or its value,
+    and a slice is one again. What an entry has on the side where it is not listed is
+    not known if that list was cut by the limit, and 0 if it was not. A histogram has
+    each hour, day, week… beside the one that is as far from its period's beginning.
     """
 
-    name: str
+    name: str = attrs.field(kw_only=True)
     """The field, such as ``"pages"``."""
-    _items: tuple[EntryChange, ...]
     truncated: bool = False
     """Whether a list was cut by the limit, so that entries may be missing."""
     partial: bool = False
@@ -196,12 +200,11 @@ class Changes(HasFrame[Never], Displayed):
         >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
         """
         names = _count_names(self.name)
-        if count is None or self.name == "events":
-            return draw(self, ax, count=names[0])
-        check_count(count)
-        return draw(self, ax, count=count)
+        name = count or names[0]
+        check_name(name, names, "a count of an entry")
+        return draw(self, ax, count=name)
 
-    def _table(self) -> Sequence[Column]:
+    def _table(self, _field: None = None) -> Sequence[Column]:
         keys = {self.key: [item.value for item in self]}
         if self.name == "histogram":
             keys[f"{self.key}_before"] = [item.before for item in self]
@@ -217,19 +220,8 @@ class Changes(HasFrame[Never], Displayed):
     def _tables(self) -> Sequence[Table]:
         return [Table(self.name, self._table())]
 
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[EntryChange]:
-        return iter(self._items)
-
-    def __getitem__(self, index: int) -> EntryChange:
-        return self._items[index]
-
-    def __repr__(self) -> str:
-        cut = ", truncated" if self.truncated else ""
-        marks = cut + (", partial" if self.partial else "")
-        return f"Changes({self.name!r}, <{len(self)} entries{marks}>)"
+    def _names(self) -> Sequence[object]:
+        return [for_json(item.value) for item in self]
 
 
 def changes_of(
@@ -237,7 +229,7 @@ def changes_of(
     before: Entries[Any],
     *,
     partial: bool = False,
-    begins: tuple[dt.date | None, dt.date | None] = (None, None),
+    begins: tuple[dt.date | None, dt.date | None] = _NO_DAYS,
     interval: str | None = None,
 ) -> Changes:
     """The change of each entry of two lists of one field.
@@ -263,23 +255,19 @@ def changes_of(
         one, other = new.get(place), old.get(place)
         counts = {
             name: Change(
-                getattr(one, name, None) if one else missing[0],
-                getattr(other, name, None) if other else missing[1],
+                getattr(one, name, missing[0]), getattr(other, name, missing[1])
             )
             for name in names
         }
         direction = _direction(counts[names[0]], one, other)
+        value, earlier, is_open = getattr(one or other, key), None, partial
         if is_histogram:
-            keys = getattr(one, key, None), getattr(other, key, None)
+            value, earlier = getattr(one, key, None), getattr(other, key, None)
             is_open = any(side.partial for side in (one, other) if side)
-            change = EntryChange(keys[0], counts, direction, keys[1], is_open)
-        else:
-            value = getattr(one or other, key)
-            change = EntryChange(value, counts, direction, partial=partial)
-        found.append(change)
+        found.append(EntryChange(value, counts, direction, earlier, is_open))
     return Changes(
-        now.name,
-        tuple(found),
+        found,
+        name=now.name,
         truncated=now.truncated or before.truncated,
         partial=partial,
         key=key,
@@ -378,28 +366,24 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         return {name: self[name] for name in names if name in self}
 
     def __contains__(self, name: object) -> bool:
-        return all(
-            name in stats and isinstance(getattr(stats, str(name)), Entries)
-            for stats in (self.now, self.before)
-        )
+        return name in TABLES and name in self.now and name in self.before
 
     def __getitem__(self, name: TableName) -> Changes:
         """The changes of one list.
 
         Raises:
-            FieldNotRequestedError: The query did not request it, or it is no list.
+            FieldNotRequestedError: The query did not request it, or it is not a list.
         """
-        if name not in TABLES or name not in self:
+        if name not in self:
             raise FieldNotRequestedError(
-                f"{name!r} is no list that both results have: see .lists", name=name
+                f"{name!r} is not a list that both results have: see .lists", name=name
             )
         now, before = self.now, self.before
-        is_histogram = name == "histogram"
         return changes_of(
             getattr(now, name),
             getattr(before, name),
             partial=self.partial,
-            begins=(_begin(now), _begin(before)) if is_histogram else (None, None),
+            begins=(_begin(now), _begin(before)) if name == "histogram" else _NO_DAYS,
             interval=requested(now.query).interval,
         )
 
@@ -414,14 +398,10 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         '1 day against 2 days'
         """
         sides = (
-            (*subject(stats.query).values(), _length(stats))
-            for stats in (self.now, self.before)
+            (label_of(stats.query), _length(stats)) for stats in (self.now, self.before)
         )
-        return "; ".join(
-            f"{one or 'all'} against {other or 'all'}"
-            for one, other in zip(*sides, strict=True)
-            if one != other
-        )
+        differing = (pair for pair in zip(*sides, strict=True) if len({*pair}) > 1)
+        return "; ".join(" against ".join(pair) for pair in differing)
 
     def largest(self, rows: int = 10) -> Table:
         """What changed most over all lists, in one table that displays itself.
@@ -497,7 +477,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         >>> comparison.plot("pages").get_title(loc="left").splitlines()[0]
         'semicomplete.com: pages'
         """
-        check_count(count)
+        check_name(count, COUNTS, "a count of an entry")
         field = field or next(iter(self.lists), None)
         if field is not None:
             _ = self[field]
@@ -510,18 +490,17 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
-            check_list(field, TABLES)
+            check_list(field)
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
         now, before = self.now, self.before
-        sides = Succeeded(now.query, 0, now), Succeeded(before.query, 0, before)
-        (columns,) = _rows_of([Pair(*sides)], None, [*self.totals])
+        pair = Pair(Succeeded(now.query, 0, now), Succeeded(before.query, 0, before))
         # Without the error and the place of the query.
-        return without_unused(columns[:-2])
+        return pair.rows(None, [*self.totals])[:-2]
 
     def _lists(self) -> Iterator[tuple[str, Comparison]]:
         return ((name, self) for name in self.lists)
 
-    def _queries(self) -> list[StatsQuery]:
+    def _queries(self) -> Sequence[StatsQuery]:
         return [self.query, self.before.query]
 
     def __repr__(self) -> str:
@@ -569,35 +548,30 @@ class Pair:
         sides = (one and one.stats for one in (self.now, self.before))
         return Change(*(getattr(stats, name, None) for stats in sides))
 
-
-def _rows_of(
-    pairs: Sequence[Pair], field: str | None, totals: Sequence[str]
-) -> Iterator[list[Column]]:
-    """The rows of each pair; of no pair an empty table with the columns."""
-    for pair in pairs or [Pair(None, None)]:
-        first = next(iter(pair.sides), None)
-        query = None if first is None else first.query
-        days, days_before = days_of(pair.now), days_of(pair.before)
+    def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
+        """The rows of a frame: one of the totals, or those of a list."""
+        outcome, whole = self.sides[0], self.comparison
+        days, days_before = days_of(self.now), days_of(self.before)
         zone = days_before.pop("timezone")
-        about = subject(query) | days
-        about["timezone"] = about["timezone"] or zone
-        about |= {f"{name}_before": day for name, day in days_before.items()}
-        last: dict[str, Any] = {"query": None if first is None else first.index}
-        whole = pair.comparison
+        days["timezone"] = days["timezone"] or zone
+        days |= {f"{name}_before": day for name, day in days_before.items()}
+        last: dict[str, Any] = {"query": outcome.index}
         if field is None:
-            rows = {name: [pair.total(name)] for name in totals}
-            columns = [*_changed(rows), named("partial", [whole and whole.partial])]
-            if first is None:
-                columns = [one._replace(cells=[]) for one in columns]
-            last = errors_of(pair.now, pair.before) | last
+            columns = [
+                *_changed({name: [self.total(name)] for name in totals}),
+                named("partial", [whole and whole.partial]),
+            ]
+            errors = filter(None, map(error_of, self.sides))
+            last = {"error": "; ".join(errors) or None, **last}
         elif whole is None:
-            empty = no_entries(field, query)
+            empty = no_entries(field, outcome.query)
             columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001 - of this module
         else:
             columns = [*whole[cast("TableName", field)]._table()]  # noqa: SLF001
-        yield around(about, columns, last)
+        return around(subject(outcome.query) | days, columns, last)
 
 
+@attrs.frozen(repr=False)
 class Comparisons(Many[Comparison, TableName]):
     """Many queries compared, one by one: ``client.stats.compare(queries)``, or
     ``outcomes.compare_to(before)``.
@@ -629,10 +603,13 @@ class Comparisons(Many[Comparison, TableName]):
     3
     """
 
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._pairs = tuple(pairs)
-        found = (pair.comparison for pair in self._pairs)
-        self._items = tuple(one for one in found if one is not None)
+    _pairs: tuple[Pair, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair]) -> Self:
+        """The comparison of each pair that has results on both sides."""
+        pairs = tuple(pairs)
+        return cls([one for pair in pairs if (one := pair.comparison)], pairs)
 
     @property
     def failed(self) -> tuple[Failed, ...]:
@@ -674,11 +651,7 @@ class Comparisons(Many[Comparison, TableName]):
         >>> name.partition(",")[0], change
         ('semicomplete.com', Change(now=295, before=0))
         """
-        if total not in self.totals:
-            raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries' fields",
-                name=total,
-            )
+        check_name(total, self.totals, "a total of the results")
         labels = labels_of([pair.sides[0] for pair in self._pairs])
         found = [(n, p.total(total)) for n, p in zip(labels, self._pairs, strict=True)]
         return sorted(found, key=lambda one: -abs(one[1].absolute or 0))
@@ -713,33 +686,28 @@ class Comparisons(Many[Comparison, TableName]):
         for name in TABLES:
             having = [p for p in self._pairs if p.comparison and name in p.comparison]
             if having:
-                yield name, Comparisons(having)
+                yield name, Comparisons.of(having)
 
-    def _queries(self) -> list[StatsQuery]:
+    def _queries(self) -> Sequence[StatsQuery]:
         return [one.query for pair in self._pairs for one in pair.sides]
+
+    def _left_out(self) -> Sequence[Outcome]:
+        return [*self.failed, *self.unmatched]
 
     def _part(self, part: slice) -> Self:
         whole = [pair for pair in self._pairs if pair.comparison is not None]
-        return type(self)(whole[part])
+        return self.of(whole[part])
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        return _rows_of(self._pairs, field, self.totals)
-
-    def _warn(self) -> None:
-        warn_of_failed(self.failed, len(self._queries()))
-        if self.unmatched:
-            names = ", ".join(one.query.hostname for one in self.unmatched[:3])
-            warn(
-                f"{len(self.unmatched)} of the outcomes have none in the other period "
-                f"to compare with, and no rows here; .unmatched has them: {names}"
-            )
+        pairs = self._pairs or [Pair(NO_OUTCOME, None)]
+        return (pair.rows(field, self.totals) for pair in pairs)
 
 
 def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
     """Each outcome with the one before of the same website, page and filters: the
     n-th of those with the n-th. What is only before comes last.
     """
-    earlier: defaultdict[Hashable, deque[Outcome]] = defaultdict(deque)
+    earlier: defaultdict[str, deque[Outcome]] = defaultdict(deque)
     for outcome in before:
         earlier[label_of(outcome.query)].append(outcome)
     pairs: list[Pair] = []
@@ -753,15 +721,15 @@ def halves(outcomes: Many[Outcome, Any]) -> Comparisons:
     """The first half of *outcomes* compared with the second one, one by one."""
     found = [*outcomes]
     half = len(found) // 2
-    return Comparisons(map(Pair, found[:half], found[half:]))
+    return Comparisons.of(map(Pair, found[:half], found[half:]))
 
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:
     """What each outcome is about, with its days where others are about the same."""
     names = [label_of(one.query) for one in outcomes]
-    often = Counter(names)
-    found: list[str] = []
+    often, found = Counter(names), list[str]()
     for name, outcome in zip(names, outcomes, strict=True):
-        _, *days = days_of(outcome).values() if often[name] > 1 else (None, None, None)
-        found.append(", ".join(filter(None, [name, days_text(*days)])))
+        _, first, last = days_of(outcome).values()
+        days = days_text(first, last) if often[name] > 1 else ""
+        found.append(", ".join(filter(None, [name, days])))
     return found

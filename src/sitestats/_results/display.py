@@ -6,9 +6,24 @@ module is the only one of the results that does so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Never,
+    NoReturn,
+    Self,
+    TypeVar,
+    overload,
+)
 
 import attrs
+
+from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.text import did_you_mean, shown
 
 from .tables import count_rows, named, to_dicts
 
@@ -61,6 +76,7 @@ def draw_each(
 
 
 FieldT = TypeVar("FieldT", bound=str)
+ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
 class HasFrame(Generic[FieldT]):
@@ -155,6 +171,10 @@ class HasFrame(Generic[FieldT]):
             ".to_arrow()"
         )
 
+    def to_dicts(self, field: FieldT | None = None) -> list[dict[str, JsonValue]]:
+        """The rows of ``to_pandas`` as dicts, ready for JSON."""
+        return to_dicts(self._rows_of(field))
+
     def to_excel(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         """Write an Excel workbook, with a sheet for each list (the extra ``excel``).
 
@@ -198,7 +218,7 @@ class HasFrames(HasFrame[FieldT]):
     if TYPE_CHECKING:
         _lists: Callable[[], Iterable[tuple[str, HasFrames[FieldT]]]]
         """The lists that there are, each with the results that have it."""
-        _queries: Callable[[], Iterable[StatsQuery]]
+        _queries: Callable[[], Sequence[StatsQuery]]
         """What was requested."""
 
     def _tables(self) -> Iterable[Table]:
@@ -210,14 +230,6 @@ class HasFrames(HasFrame[FieldT]):
     def _code(self) -> Table:
         """The code that makes each query again."""
         return Table("queries", [named("code", [*map(repr, self._queries())])])
-
-    def to_dicts(self, field: FieldT | None = None) -> list[dict[str, JsonValue]]:
-        """The rows of ``to_pandas`` as dicts, ready for JSON.
-
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return to_dicts(self._rows_of(field))
 
     def columns(self, field: FieldT | None = None) -> list[str]:
         """The names of the columns of a frame, which are the keys of ``to_dicts``.
@@ -290,15 +302,73 @@ class Table(HasFrame[Never], Displayed):
         note = "; ".join(filter(None, [f"… {more:,} more", self.note]))
         return Table(self.title, columns, note)
 
-    def to_dicts(self) -> list[dict[str, JsonValue]]:
-        """The rows as dicts, ready for JSON."""
-        return to_dicts(self.columns)
-
     def _table(self) -> Sequence[Column]:
         return self.columns
 
     def _tables(self) -> Iterable[Table]:
         return [self]
+
+    def __repr__(self) -> str:
+        return self._as_text()
+
+
+# --- results with items -------------------------------------------------------------
+
+
+def as_tuple(items: Iterable[Any]) -> tuple[Any, ...]:
+    """The *items* as a tuple: mypy does not take ``tuple`` itself for a converter."""
+    return tuple(items)
+
+
+@attrs.frozen(repr=False)
+class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
+    """Entries, websites or results in their order.
+
+    It has a length and can be iterated. An item is found by its place or by its name,
+    and a slice is one again. It is not a ``Sequence``, so that libraries of data frames
+    take its frame, and do not mistake it for a list of opaque objects.
+    """
+
+    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
+
+    @abstractmethod
+    def _names(self) -> Sequence[Any]:
+        """The name that each item is found by."""
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[ItemT_co]:
+        return iter(self._items)
+
+    @overload
+    def __getitem__(self, index: int | str) -> ItemT_co: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+
+    def __getitem__(self, index: int | str | slice) -> ItemT_co | Self:
+        if isinstance(index, slice):
+            return self._part(index)
+        if isinstance(index, str):
+            return self._items[self._place_of(index)]
+        return self._items[index]
+
+    def _part(self, part: slice) -> Self:
+        return attrs.evolve(self, items=self._items[part])
+
+    def _place_of(self, name: str) -> int:
+        names = self._names()
+        if name not in names:
+            # Queries and responses have a host name as it is sent.
+            with suppress(HostnameError):
+                name = normalise_hostname(name)
+        if (count := names.count(name)) > 1:
+            raise KeyError(f"{count} are {shown(name)}: take one by its place")
+        if not count:
+            hint = did_you_mean(name, filter(None, names))
+            raise KeyError(f"none of {len(names)} is {shown(name)}{hint}")
+        return names.index(name)
 
     def __repr__(self) -> str:
         return self._as_text()

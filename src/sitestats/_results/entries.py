@@ -6,37 +6,25 @@ were requested with ``seconds_on_page``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    Generic,
-    Never,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar
 
 import attrs
 import msgspec
 
 from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.fields import COUNTS, TOTALS
-from sitestats._common.text import bounded, did_you_mean, shown
+from sitestats._common.fields import TABLES
+from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import common_zone
 
-from .display import Displayed, HasFrame, Table, draw
+from .display import Rows, Table, draw
 from .tables import Column, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
-
-_MOST_IN_REPR: Final = 3
-"""How many entries the repr of a container shows."""
 
 
 class Entry:
@@ -46,8 +34,6 @@ class Entry:
 
     columns: ClassVar[tuple[str, ...]] = ()
     """The names of the values, in the order of a table's columns."""
-    _label: ClassVar[str] = "Entry"
-    """The class that users know this one by."""
 
     def get(self, name: str) -> Any:
         """One value by its name."""
@@ -62,22 +48,6 @@ class Entry:
         """
         return {name: for_json(self.get(name)) for name in self.columns}
 
-    def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self._shown_values())
-        return f"{self._label}({values})"
-
-    def _shown_values(self) -> Iterator[tuple[str, Any]]:
-        for name in self.columns:
-            yield name, bounded(getattr(self, name))
-
-
-def _seconds_not_requested() -> FieldNotRequestedError:
-    return FieldNotRequestedError(
-        "'seconds_on_page' was not requested: add it to the query's .fields(…), "
-        "and each entry of a list has its own",
-        name="seconds_on_page",
-    )
-
 
 class Counted(Entry):
     """An entry with page views and visitors; a ``Timed…`` one has seconds too."""
@@ -91,7 +61,11 @@ class Counted(Entry):
         Raises:
             FieldNotRequestedError: The query did not request it.
         """
-        raise _seconds_not_requested()
+        raise FieldNotRequestedError(
+            "'seconds_on_page' was not requested: add it to the query's .fields(…), "
+            "and each entry of a list has its own",
+            name="seconds_on_page",
+        )
 
 
 class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
@@ -103,7 +77,6 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("value", "pageviews", "visitors")
-    _label: ClassVar[str] = "ListEntry"
 
     value: str | None
     """What is counted, such as a country's code. None where it is not known: no
@@ -133,7 +106,6 @@ class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     """
 
     columns: ClassVar[tuple[str, ...]] = ListEntry.columns
-    _label: ClassVar[str] = "PageEntry"
 
     value: str
     """The page's path. Visitors decide what stands in it: escape it."""
@@ -161,7 +133,6 @@ class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("name", "total")
-    _label: ClassVar[str] = "EventCount"
 
     name: str
     """The event's name. One that was requested by name is in the case of the query;
@@ -188,12 +159,13 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
+class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one again. An
-    entry is found by its value too, an event by its name. It is not a ``Sequence``, so
-    that no library of data frames mistakes it for a list of opaque objects.
+    entry is found by its value too, an event by its name, and a day by its date. It is
+    not a ``Sequence``, so that no library of data frames mistakes it for a list of
+    opaque objects.
 
     >>> from sitestats import Entries, ListEntry
     >>> countries = Entries(
@@ -207,7 +179,6 @@ class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
     2
     """
 
-    _items: tuple[EntryT_co, ...] = attrs.field(converter=tuple)
     name: str = attrs.field(kw_only=True, eq=False)
     """The field that the list came in, such as ``"pages"``."""
     entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
@@ -230,8 +201,6 @@ class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
             FieldNotRequestedError: No entry has this value.
         """
         if name not in self.columns:
-            if name == "seconds_on_page":
-                raise _seconds_not_requested()
             raise FieldNotRequestedError(
                 f"entries of {self.name!r} have no {name!r}, but "
                 f"{', '.join(self.columns)}",
@@ -240,10 +209,14 @@ class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
         return [*map(attrgetter(name), self._items)]
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        return columns_of_entries(self)
+        zone = common_zone([self.timezone])
+        return [named(name, self.column(name), zone) for name in self.columns]
 
     def _tables(self) -> Sequence[Table]:
         return [Table(self.name, self._table())]
+
+    def _names(self) -> Sequence[object]:
+        return [*map(for_json, self.column(self.columns[0]))]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the entries with matplotlib (the extra ``plot``).
@@ -269,90 +242,23 @@ class Entries(HasFrame[Never], Displayed, Generic[EntryT_co]):
         """
         return draw(self, ax)
 
-    def to_dicts(self) -> list[dict[str, JsonValue]]:
-        """The entries as dicts, ready for JSON."""
-        return [entry.to_dict() for entry in self._items]
 
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[EntryT_co]:
-        return iter(self._items)
-
-    @overload
-    def __getitem__(self, index: int | str) -> EntryT_co: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Entries[EntryT_co]: ...
-
-    def __getitem__(self, index: int | str | slice) -> EntryT_co | Entries[EntryT_co]:
-        if isinstance(index, slice):
-            return attrs.evolve(self, items=self._items[index])
-        if isinstance(index, str):
-            return self._with_value(index)
-        return self._items[index]
-
-    def _with_value(self, value: str) -> EntryT_co:
-        name = self.columns[0]
-        if name == "date":
-            raise KeyError("entries of a histogram are found by their place")
-        known = {getattr(entry, name): entry for entry in reversed(self._items)}
-        if value in known:
-            return known[value]
-        hint = did_you_mean(value, filter(None, known))
-        more = ", whose list is cut by the limit" if self.truncated else ""
-        raise KeyError(f"no entry of {self.name!r}{more} is {shown(value)}{hint}")
-
-    def __repr__(self) -> str:
-        shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]
-        more = len(self) - len(shown_entries)
-        if more:
-            shown_entries.append(f"… {more} more")
-        truncated = ", truncated=True" if self.truncated else ""
-        return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
-
-
-def columns_of_entries(entries: Entries[Any]) -> list[Column]:
-    """The entries as columns."""
-    zone = "UTC"
-    if "start" in entries.columns:
-        # Lists that were not read from a response have the zone of their hours alone.
-        starts = filter(None, entries.column("start"))
-        zones = {str(start.tzinfo) for start in starts}
-        zone = common_zone({entries.timezone} if entries.timezone else zones)
-    return [named(name, entries.column(name), zone) for name in entries.columns]
-
-
-def check_list(field: object, lists: Sequence[str]) -> None:
-    """Refuse what is none of the *lists*.
+def check_name(name: object, known: Sequence[str], what: str) -> None:
+    """Check that *name* is one of the *known* names.
 
     Raises:
-        FieldNotRequestedError: There is no such list.
+        FieldNotRequestedError: It is not.
     """
-    if not isinstance(field, str):
-        raise FieldNotRequestedError(
-            f"a frame is of one list, not {shown(field)}: call it for each list, or "
-            ".to_excel(path), which writes a sheet for each",
-            name=str(field),
-        )
-    if field in lists:
-        return
-    hint = did_you_mean(field, lists)
-    if field in TOTALS:
-        hint = ": it is a total, which are a row each when no field is given"
-    raise FieldNotRequestedError(
-        f"{shown(field)} is no list of a response{hint}", name=field
-    )
+    if name not in known:
+        hint = did_you_mean(str(name), known)
+        message = f"{shown(name)} is not {what}{hint}"
+        raise FieldNotRequestedError(message, name=str(name))
 
 
-def check_count(count: str) -> None:
-    """Refuse what is no count of an entry.
+def check_list(name: object) -> None:
+    """Check that *name* is that of a list, of the histogram or of events.
 
     Raises:
-        FieldNotRequestedError: It is none.
+        FieldNotRequestedError: It is not.
     """
-    if count not in COUNTS:
-        raise FieldNotRequestedError(
-            f"{shown(count)} is no count of an entry{did_you_mean(count, COUNTS)}",
-            name=count,
-        )
+    check_name(name, TABLES, "a list: totals are in the frame without a list's name")

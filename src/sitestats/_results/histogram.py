@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from sitestats._query.periods import beginning, ending
 
@@ -18,7 +18,9 @@ _HOUR: Final = dt.timedelta(hours=1)
 _HOURS: Final = 24
 
 
-class HistogramEntry(Entry, msgspec.Struct, frozen=True, gc=False):
+class HistogramEntry(
+    Entry, msgspec.Struct, frozen=True, gc=False, repr_omit_defaults=True
+):
     """Page views and visitors of one hour, day, week, month or year.
 
     Section 2.3 names the histogram and leaves its entries open; these are the
@@ -38,7 +40,6 @@ class HistogramEntry(Entry, msgspec.Struct, frozen=True, gc=False):
         "partial",
         "clipped",
     )
-    _label: ClassVar[str] = "HistogramEntry"
 
     date: dt.date
     """The day, or the day that the week, month or year is known by; in the zone
@@ -60,27 +61,11 @@ class HistogramEntry(Entry, msgspec.Struct, frozen=True, gc=False):
     """The week's number; None for other intervals."""
     partial: bool = False
     """Whether it was not over when the service responded, as the current day is
-    when the period ends today: its counts will still grow. Entries with the same
-    counts are equal all the same, as results are."""
+    when the period ends today: its counts will still grow."""
     clipped: bool = False
     """Whether the period has only a part of this week, month or year, since it
     begins later or ends earlier: its counts are not those of the whole. False
     where that is not known."""
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return astuple(replace(self, partial=False)) == astuple(
-            replace(other, partial=False)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.date, self.pageviews, self.visitors))
-
-    def _shown_values(self) -> Iterator[tuple[str, Any]]:
-        for name, value in super()._shown_values():
-            if value is not None and value is not False:
-                yield name, value
 
 
 class HourEntry(HistogramEntry, frozen=True, gc=False):

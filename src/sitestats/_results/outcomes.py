@@ -3,55 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Generic,
-    NoReturn,
-    Self,
-    TypeAlias,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, warn
+from sitestats._common.errors import ConfigurationError, SiteStatsError, warn
 from sitestats._common.fields import TABLES, TOTALS, FieldsT_contra, TableName
-from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.settings import NOT_GIVEN, NotGiven
-from sitestats._common.text import did_you_mean, shown
-from sitestats._query.builder import requested
+from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import as_date
 
-from .display import Displayed, FieldT, HasFrames, Table, draw_each
-from .entries import Entries, check_list, columns_of_entries, entry_class
+from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw_each
+from .entries import Entries, check_list, entry_class
 from .histogram import histogram_class
-from .subjects import label_of, subject, without_unused
-from .tables import Column, around, named, of_rows, stacked
+from .tables import Column, around, label_of, named, of_rows, stacked, subject
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from sitestats._common.errors import SiteStatsError
     from sitestats._common.jsontext import JsonValue
-    from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparisons
     from .stats import Stats
-
-ItemT = TypeVar("ItemT")
-ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 # --- one outcome ------------------------------------------------------------------
 
@@ -131,7 +108,7 @@ class Failed(Displayed):
         raise self.error
 
     def _displayed(self) -> Table:
-        return Table(label_of(self.query), [named("", [_error_of(self)])])
+        return Table(label_of(self.query), [named("", [error_of(self)])])
 
 
 Outcome: TypeAlias = Succeeded | Failed
@@ -140,9 +117,10 @@ OutcomeOf: TypeAlias = Succeeded[FieldsT_contra] | Failed
 """The outcome of one query for these fields."""
 
 
-def _error_of(outcome: Outcome) -> str | None:
-    error = outcome.error
-    return None if error is None else f"{type(error).__name__}: {error}"
+def error_of(outcome: Outcome | None) -> str | None:
+    """Why a query failed; None for one that succeeded."""
+    error = outcome and outcome.error
+    return f"{type(error).__name__}: {error}" if error else None
 
 
 def days_of(outcome: Outcome | None) -> dict[str, Any]:
@@ -151,124 +129,79 @@ def days_of(outcome: Outcome | None) -> dict[str, Any]:
     Where there is no response they are those that were requested, None for words,
     which each website's zone makes another day of.
     """
-    names = ("timezone", "first_day", "last_day")
-    if outcome is None:
-        return dict.fromkeys(names)
-    stats, wanted = outcome.stats, requested(outcome.query)
-    if stats is not None:
-        days = (stats.timezone or wanted.timezone, stats.first_day, stats.last_day)
-    else:
-        first, last = (as_date(wanted.params.get(name)) for name in ("start", "end"))
-        days = (wanted.timezone, first, last)
-    return dict(zip(names, days, strict=True))
+    days: tuple[Any, ...] = (None, None, None)
+    if outcome is not None:
+        stats, wanted = outcome.stats, requested(outcome.query)
+        if stats is not None:
+            days = (stats.timezone or wanted.timezone, stats.first_day, stats.last_day)
+        else:
+            first, last = (as_date(wanted.params.get(day)) for day in ("start", "end"))
+            days = (wanted.timezone, first, last)
+    return dict(zip(("timezone", "first_day", "last_day"), days, strict=True))
 
 
-def errors_of(*outcomes: Outcome | None) -> dict[str, str | None]:
-    """What failed of *outcomes*, as a column."""
-    errors = [_error_of(one) for one in outcomes if one is not None]
-    return {"error": "; ".join(filter(None, errors)) or None}
-
-
-def no_entries(field: str, query: StatsQuery | None) -> Entries[Any]:
+def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
     """A list as the response to *query* would have it, without entries."""
-    wanted = None if query is None else requested(query)
-    kind: type[Any]
+    wanted = requested(query)
+    kind: type[Any] = entry_class(field, timed="seconds_on_page" in wanted.fields)
     if field == "histogram":
-        kind = histogram_class(wanted.interval if wanted else None)
-    else:
-        fields = wanted.fields if wanted else ()
-        kind = entry_class(field, timed="seconds_on_page" in fields)
-    return Entries([], name=field, entry_type=kind)
+        kind = histogram_class(wanted.interval)
+    return Entries(name=field, entry_type=kind)
+
+
+NO_OUTCOME: Final = Failed(StatsQuery("none.example"), 0, SiteStatsError())
+"""Where there are no outcomes, a table has the columns of this one."""
 
 
 # --- many -------------------------------------------------------------------------
 
+_PLACES: Final = {
+    "hostname": 0,
+    "page": 1,
+    "filters": 2,
+    "truncated": 4,
+    "error": 5,
+    "query": 6,
+}
+"""The order of the columns; all others are between those."""
 
-_BEHIND: Final = ("truncated", "error", "query")
-"""The columns behind those that some lists have alone."""
 
-
-class Many(HasFrames[FieldT], Displayed, Generic[ItemT_co, FieldT]):
-    """The results of many queries, in their order.
-
-    It has a length, can be iterated, and indexed by a place, a slice or a host name. It
-    is not a ``Sequence``, so that libraries of data frames take its frame, and do not
-    mistake it for a list of opaque objects.
-    """
-
-    _items: tuple[ItemT_co, ...]
-
-    @abstractmethod
-    def _part(self, part: slice) -> Self:
-        """The results of a slice."""
+@attrs.frozen(repr=False)
+class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
+    """The results of many queries, in their order."""
 
     @abstractmethod
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        """The rows of each query; of no query an empty table with the columns."""
+        """The rows of each query; without queries those of ``NO_OUTCOME``."""
 
-    def _table(self, field: str | None = None) -> list[Column]:
+    @abstractmethod
+    def _left_out(self) -> Sequence[Outcome]:
+        """What has no rows in the frame of a list."""
+
+    def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
-            check_list(field, TABLES)
-        columns = without_unused(stacked([*self._rows(field)]))
-        return sorted(columns, key=lambda column: column.name in _BEHIND)
+            check_list(field)
+        columns = stacked([*self._rows(field)])
+        columns.sort(key=lambda column: _PLACES.get(column.name, 3))
+        if not self._queries():
+            return [column._replace(cells=()) for column in columns]
+        return columns
 
-    def __len__(self) -> int:
-        return len(self._items)
+    def _names(self) -> Sequence[str]:
+        return [*map(attrgetter("query.hostname"), self)]
 
-    def __iter__(self) -> Iterator[ItemT_co]:
-        return iter(self._items)
-
-    @overload
-    def __getitem__(self, index: int | str) -> ItemT_co: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-
-    def __getitem__(self, index: int | str | slice) -> ItemT_co | Self:
-        if isinstance(index, slice):
-            return self._part(index)
-        if isinstance(index, str):
-            return of_hostname(self, index, attrgetter("query.hostname"))
-        return self._items[index]
-
-    def __repr__(self) -> str:
-        return self._as_text()
-
-
-def of_hostname(
-    items: Iterable[ItemT], hostname: str, hostname_of: Callable[[Any], str]
-) -> ItemT:
-    """The only one of *items* that is about a website.
-
-    Raises:
-        KeyError: None is, or several are.
-    """
-    try:
-        name = normalise_hostname(hostname)
-    except HostnameError:
-        name = hostname
-    found = [item for item in items if hostname_of(item) == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        message = f"{len(found)} are about {shown(name)}: take one by its place"
-    else:
-        hint = did_you_mean(hostname, map(hostname_of, items))
-        message = f"none is about {shown(hostname)}{hint}"
-    raise KeyError(message)
-
-
-def warn_of_failed(failed: Sequence[Failed], total: int) -> None:
-    """Warn of queries that have no rows in the frame of a list, of *total* in all."""
-    if not failed:
-        return
-    some = [f"{one.query.hostname} ({_error_of(one)})" for one in failed[:3]]
-    if len(failed) > len(some):
-        some.append(f"{len(failed) - len(some)} more")
-    warn(
-        f"{len(failed)} of {total} queries failed and left no rows here; see .failed: "
-        f"{', '.join(some)}"
-    )
+    def _warn(self) -> None:
+        if found := self._left_out():
+            some = [
+                f"{one.query.hostname} ({error_of(one) or 'in one period alone'})"
+                for one in found[:3]
+            ]
+            if len(found) > len(some):
+                some.append(f"{len(found) - len(some)} more")
+            warn(
+                f"{len(found)} of {len(self._queries())} queries have no rows here: "
+                f"{', '.join(some)}"
+            )
 
 
 # --- collected outcomes -----------------------------------------------------------
@@ -278,18 +211,20 @@ Collect: TypeAlias = "Callable[[Sequence[StatsQuery], float | NotGiven | None], 
 deadline: outcomes, or what is awaited for them."""
 
 
+def _in_order(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    return tuple(sorted(outcomes, key=lambda outcome: outcome.index))
+
+
+@attrs.frozen(repr=False)
 class CollectedOutcomes(
     Many[OutcomeOf[FieldsT_contra], TableName], Generic[FieldsT_contra]
 ):
     """The outcomes of all queries, in the order of the queries."""
 
-    def __init__(
-        self,
-        outcomes: Iterable[OutcomeOf[FieldsT_contra]],
-        collect: Collect | None = None,
-    ) -> None:
-        self._items = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
-        self._collect = collect
+    _items: tuple[OutcomeOf[FieldsT_contra], ...] = attrs.field(
+        default=(), converter=_in_order
+    )
+    _collect: Collect | None = attrs.field(default=None, eq=False)
 
     @property
     def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:
@@ -325,7 +260,7 @@ class CollectedOutcomes(
         """
         from .comparison import Comparisons, pairs_of
 
-        return Comparisons(pairs_of(self, before))
+        return Comparisons.of(pairs_of(self, before))
 
     def plot(
         self,
@@ -359,35 +294,29 @@ class CollectedOutcomes(
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
-        if isinstance(ax, str):
-            raise TypeError(
-                "outcomes.plot() draws the histogram of each website; for a list of "
-                f"one of them call outcomes['example.com'].stats.plot({shown(ax)})"
-            )
         return draw_each(self, ax, most=most, sharey=sharey)
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         wanted = {name for one in self for name in requested(one.query).fields}
-        totals = [name for name in TOTALS if name in wanted]
-        for one in self._items or (None,):
-            query, stats = (one.query, one.stats) if one else (None, None)
-            last: dict[str, Any] = {"query": one.index if one else None}
+        names = [*(name for name in TOTALS if name in wanted), "partial"]
+        for one in self._items or (NO_OUTCOME,):
+            last: dict[str, Any] = {"error": error_of(one), "query": one.index}
             if field is None:
-                names = (*totals, "partial")
-                values = [getattr(stats, name, None) for name in names]
-                columns = of_rows(names, [values] if one else [])
-                last = errors_of(one) | last
+                columns = of_rows(names, [[getattr(one.stats, n, None) for n in names]])
             else:
                 entries: Entries[Any] = (
-                    getattr(stats, field) if stats else no_entries(field, query)
+                    getattr(one.stats, field)
+                    if one.stats
+                    else no_entries(field, one.query)
                 )
-                columns = columns_of_entries(entries)
-                if field != "histogram":
-                    last = {"truncated": entries.truncated} | last
-            yield around(subject(query) | days_of(one), columns, last)
+                columns = [*entries._table()]  # noqa: SLF001 - of all results
+                last = {"truncated": entries.truncated, "query": one.index}
+                if field == "histogram":
+                    del last["truncated"]
+            yield around(subject(one.query) | days_of(one), columns, last)
 
-    def _warn(self) -> None:
-        warn_of_failed(self.failed, len(self))
+    def _left_out(self) -> Sequence[Outcome]:
+        return self.failed
 
     def _lists(self) -> Iterator[tuple[str, Self]]:
         for name in TABLES:
@@ -395,11 +324,8 @@ class CollectedOutcomes(
             if having:
                 yield name, type(self)(having)
 
-    def _queries(self) -> list[StatsQuery]:
+    def _queries(self) -> Sequence[StatsQuery]:
         return [one.query for one in self]
-
-    def _part(self, part: slice) -> Self:
-        return type(self)(self._items[part], self._collect)
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
         # Without the client, which may hold a credential.
@@ -421,6 +347,7 @@ class CollectedOutcomes(
         return type(self)([*self.succeeded, *newer], self._collect)
 
 
+@attrs.frozen(repr=False)
 class Outcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of all queries, in their order: ``get_many(…).collect()``.
 
@@ -491,6 +418,7 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
         return self._with_retried(self._collect_failed(deadline))
 
 
+@attrs.frozen(repr=False)
 class AsyncOutcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
 

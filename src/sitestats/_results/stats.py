@@ -1,4 +1,7 @@
-"""``Stats``: the statistics of one response, with the query that they are of."""
+"""``Stats``: the statistics of one response, with their query."""
+
+# The converter gave the values their types.
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
@@ -8,18 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
     Final,
     Generic,
     Literal,
-    Never,
     NoReturn,
-    Self,
     TypeAlias,
-    TypeVar,
     Unpack,
-    cast,
-    overload,
 )
 
 import attrs
@@ -29,14 +26,7 @@ from sitestats._common.errors import (
     ResponseError,
     SiteStatsWarning,
 )
-from sitestats._common.fields import (
-    ENVELOPE,
-    FIELDS,
-    TABLES,
-    TOTALS,
-    FieldsT,
-    FieldsT_contra,
-)
+from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
@@ -44,17 +34,9 @@ from sitestats._common.wire import Headers
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrames, draw
-from .entries import (
-    Entries,
-    EventCount,
-    ListEntry,
-    PageEntry,
-    check_list,
-    columns_of_entries,
-)
+from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
 from .histogram import HistogramEntry
-from .subjects import subject, without_unused
-from .tables import Column, for_json, named
+from .tables import Column, for_json, of_rows, subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,37 +48,12 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .sample_body import StatsValues
 
-NameT = TypeVar("NameT", bound=str)
-ValueT_co = TypeVar("ValueT_co", covariant=True)
 _List: TypeAlias = Entries[ListEntry]
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
 )
 """What responses were seen to hold; everything else is in ``Stats.extra``."""
-
-
-class _Attr(Generic[NameT, ValueT_co]):
-    """An attribute of ``Stats`` that has to be requested, and its type."""
-
-    _name: str
-
-    def __set__(self, stats: object, value: Never) -> None:
-        """Nothing is set: results are frozen. Tools take it for a property."""
-
-    def __set_name__(self, _owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, stats: None, owner: type, /) -> Self: ...
-
-    @overload
-    def __get__(self, stats: Stats[NameT], owner: type, /) -> ValueT_co: ...
-
-    def __get__(self, stats: Stats[NameT] | None, owner: type, /) -> Self | ValueT_co:
-        if stats is None:
-            return self
-        return cast("ValueT_co", stats._value(self._name))  # noqa: SLF001 - of this module
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
@@ -250,41 +207,91 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         return Headers(self._headers)
 
-    pageviews: ClassVar[_Attr[Literal["pageviews"], int]] = _Attr()
-    """Page views in the period (section 2.3)."""
-    visitors: ClassVar[_Attr[Literal["visitors"], int]] = _Attr()
-    """Visitors in the period, which are unique page views (section 2.3)."""
-    histogram: ClassVar[_Attr[Literal["histogram"], Entries[HistogramEntry]]] = _Attr()
-    """Page views and visitors by day, or by the query's interval, in ascending order
-    (section 2.3). No limit shortens it."""
-    pages: ClassVar[_Attr[Literal["pages"], Entries[PageEntry]]] = _Attr()
-    """The most visited pages (section 2.3)."""
-    countries: ClassVar[_Attr[Literal["countries"], _List]] = _Attr()
-    """Codes of the visitors' countries (section 2.3)."""
-    referrers: ClassVar[_Attr[Literal["referrers"], _List]] = _Attr()
-    """Where visitors came from, normalised by the service (section 2.3)."""
-    utm_sources: ClassVar[_Attr[Literal["utm_sources"], _List]] = _Attr()
-    """Values of ``utm_source`` (section 2.3)."""
-    utm_mediums: ClassVar[_Attr[Literal["utm_mediums"], _List]] = _Attr()
-    """Values of ``utm_medium`` (section 2.3)."""
-    utm_campaigns: ClassVar[_Attr[Literal["utm_campaigns"], _List]] = _Attr()
-    """Values of ``utm_campaign`` (section 2.3)."""
-    utm_contents: ClassVar[_Attr[Literal["utm_contents"], _List]] = _Attr()
-    """Values of ``utm_content`` (section 2.3)."""
-    utm_terms: ClassVar[_Attr[Literal["utm_terms"], _List]] = _Attr()
-    """Values of ``utm_term`` (section 2.3)."""
-    browser_names: ClassVar[_Attr[Literal["browser_names"], _List]] = _Attr()
-    """The visitors' browsers (section 2.3)."""
-    os_names: ClassVar[_Attr[Literal["os_names"], _List]] = _Attr()
-    """The visitors' operating systems (section 2.3)."""
-    device_types: ClassVar[_Attr[Literal["device_types"], _List]] = _Attr()
-    """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv`` are
-    documented, and others are returned as they come (section 2.3)."""
-    seconds_on_page: ClassVar[_Attr[Literal["seconds_on_page"], float | None]] = _Attr()
-    """Median seconds on a page (section 2.3, rule 1); None when there were too few
-    visits."""
-    events: ClassVar[_Attr[Any, Entries[EventCount]]] = _Attr()
-    """How often each event happened (section 2.3)."""
+    @property
+    def pageviews(self: Stats[Literal["pageviews"]]) -> int:
+        """Page views in the period (section 2.3)."""
+        return self._value("pageviews")
+
+    @property
+    def visitors(self: Stats[Literal["visitors"]]) -> int:
+        """Visitors in the period, which are unique page views (section 2.3)."""
+        return self._value("visitors")
+
+    @property
+    def histogram(self: Stats[Literal["histogram"]]) -> Entries[HistogramEntry]:
+        """Page views and visitors by day, or by the query's interval, in ascending
+        order (section 2.3). No limit shortens it.
+        """
+        return self._value("histogram")
+
+    @property
+    def pages(self: Stats[Literal["pages"]]) -> Entries[PageEntry]:
+        """The most visited pages (section 2.3)."""
+        return self._value("pages")
+
+    @property
+    def countries(self: Stats[Literal["countries"]]) -> _List:
+        """Codes of the visitors' countries (section 2.3)."""
+        return self._value("countries")
+
+    @property
+    def referrers(self: Stats[Literal["referrers"]]) -> _List:
+        """Where visitors came from, normalised by the service (section 2.3)."""
+        return self._value("referrers")
+
+    @property
+    def utm_sources(self: Stats[Literal["utm_sources"]]) -> _List:
+        """Values of ``utm_source`` (section 2.3)."""
+        return self._value("utm_sources")
+
+    @property
+    def utm_mediums(self: Stats[Literal["utm_mediums"]]) -> _List:
+        """Values of ``utm_medium`` (section 2.3)."""
+        return self._value("utm_mediums")
+
+    @property
+    def utm_campaigns(self: Stats[Literal["utm_campaigns"]]) -> _List:
+        """Values of ``utm_campaign`` (section 2.3)."""
+        return self._value("utm_campaigns")
+
+    @property
+    def utm_contents(self: Stats[Literal["utm_contents"]]) -> _List:
+        """Values of ``utm_content`` (section 2.3)."""
+        return self._value("utm_contents")
+
+    @property
+    def utm_terms(self: Stats[Literal["utm_terms"]]) -> _List:
+        """Values of ``utm_term`` (section 2.3)."""
+        return self._value("utm_terms")
+
+    @property
+    def browser_names(self: Stats[Literal["browser_names"]]) -> _List:
+        """The visitors' browsers (section 2.3)."""
+        return self._value("browser_names")
+
+    @property
+    def os_names(self: Stats[Literal["os_names"]]) -> _List:
+        """The visitors' operating systems (section 2.3)."""
+        return self._value("os_names")
+
+    @property
+    def device_types(self: Stats[Literal["device_types"]]) -> _List:
+        """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv`` are
+        documented, and others are returned as they come (section 2.3).
+        """
+        return self._value("device_types")
+
+    @property
+    def seconds_on_page(self: Stats[Literal["seconds_on_page"]]) -> float | None:
+        """Median seconds on a page (section 2.3, rule 1); None when there were too few
+        visits.
+        """
+        return self._value("seconds_on_page")
+
+    @property
+    def events(self) -> Entries[EventCount]:
+        """How often each event happened (section 2.3)."""
+        return self._value("events")
 
     @property
     def requested(self) -> tuple[str, ...]:
@@ -309,15 +316,14 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """The whole response as plain values, decoded anew each time.
 
         Raises:
-            ResponseError: ``body`` is no JSON object, which no response that
-                a client has read has.
+            ResponseError: ``body`` is not a JSON object, as in a result made by hand.
         """
         try:
             data = load_json(self.body)
         except NotJsonError as error:
             raise ResponseError(f"the response {error}", body=self.body) from None
         if not isinstance(data, dict):
-            raise ResponseError("the response is no object", body=self.body)
+            raise ResponseError("the response is not an object", body=self.body)
         return data
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -327,11 +333,11 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         names = (*ENVELOPE, "first_day", "last_day", "partial")
         values: dict[str, JsonValue] = {n: for_json(getattr(self, n)) for n in names}
-        values["truncated"] = [name for name, one in self._entries() if one.truncated]
-        lists: dict[str, JsonValue] = {
-            name: [*one.to_dicts()] for name, one in self._entries()
-        }
-        return {**values, **self._values, **lists}
+        lists = dict(self._entries())
+        values["truncated"] = [name for name, one in lists.items() if one.truncated]
+        values |= self._values
+        values |= {name: [*one.to_dicts()] for name, one in lists.items()}
+        return values
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -374,11 +380,10 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         >>> client.stats.get(query).plot().get_title(loc="left").splitlines()[0]
         'semicomplete.com'
         """
-        name: str | None = field
-        if name is None:
-            lists = [name for name, _ in self._entries()]
-            name = "histogram" if "histogram" in lists or not lists else lists[0]
-        check_list(name, TABLES)
+        # The histogram is the first of the lists.
+        lists = [name for name, _ in self._entries()]
+        name = field or (lists or ["histogram"])[0]
+        check_list(name)
         self._value(name)
         return draw(self, ax, field=name)
 
@@ -387,9 +392,9 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             totals = (name for name in TOTALS if name in self)
             names = ("timezone", "first_day", "last_day", *totals, "partial")
             values = subject(self.query) | {name: getattr(self, name) for name in names}
-            return without_unused([named(name, [one]) for name, one in values.items()])
-        check_list(field, TABLES)
-        return columns_of_entries(self._value(field))
+            return of_rows([*values], [[*values.values()]])
+        check_list(field)
+        return self._value(field)._table()  # noqa: SLF001 - of all results
 
     def _lists(self) -> Iterator[tuple[str, Stats]]:
         return ((name, self) for name, _ in self._entries())
@@ -408,8 +413,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     def __iter__(self) -> NoReturn:
         # FastAPI tries to make a dict of what a view returns, and shows this error.
         raise TypeError(
-            "a result has totals and lists, and is not iterable: for JSON, return "
-            "stats.to_dict(); for rows, stats.to_dicts('pages') or a frame"
+            "a result is not iterable: for JSON, return stats.to_dict(); for rows, "
+            "stats.to_dicts('pages') or a frame"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -428,28 +433,25 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         for name, one in self._entries():
             what = "entry" if len(one) == 1 else "entries"
             values[name] = f"<{len(one)} {what}{', truncated' * one.truncated}>"
-        shown = [repr(bounded(self.hostname or self._requested.hostname))]
-        shown += [f"{name}={value}" for name, value in values.items()]
-        return f"Stats({', '.join(shown)})"
+        hostname = bounded(self.hostname or self._requested.hostname)
+        shown = [f"{name}={value}" for name, value in values.items()]
+        return f"Stats({', '.join([repr(hostname), *shown])})"
 
     def _value(self, name: str) -> Any:
         if name in self._values:
             return self._values[name]
         if name in self._wrong:
-            what = f"the response's {name!r} can't be read: see .raw()"
-            raise ResponseError(what, problems=[self._wrong[name]])
+            message = f"the response's {name!r} can't be read: see .raw()"
+            raise ResponseError(message, problems=[self._wrong[name]])
         raise FieldNotRequestedError(self._why_not(name), name=name)
 
     def _why_not(self, name: str) -> str:
         if name in self.requested:
             return (
-                f"{name!r} is not in this response: versions below 5 have other "
-                "fields; see .raw(), or use .version(6)"
+                f"this version has {name!r} in another form: use .version(6) or .raw()"
             )
         if name == "events":
-            return (
-                "'events' was not requested: add .events('…') or .all_events() to "
-                "the query"
-            )
-        names = ", ".join(map(repr, (*self._requested.fields, name)))
-        return f"{name!r} was not requested: add it to the query by .fields({names})"
+            step = ".events('…') or .all_events()"
+        else:
+            step = f".fields{(*self._requested.fields, name)}".replace(",)", ")")
+        return f"{name!r} was not requested: add it to the query by {step}"

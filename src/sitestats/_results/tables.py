@@ -13,9 +13,11 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitestats._common.zones import common_zone
+from sitestats._query.builder import requested
 
 if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
 
 
 class Kind(Enum):
@@ -134,3 +136,43 @@ def for_json(value: Any) -> JsonValue:
     """A cell as JSON can have it."""
     plain: JsonValue = value.isoformat() if isinstance(value, date) else value
     return plain
+
+
+# --- what a row is about ------------------------------------------------------------
+
+_NO_FILTERS: Final = frozenset(
+    (
+        *("version", "start", "end", "limit", "timezone", "info"),
+        *("events", "interval", "fields", "page"),
+    )
+)
+"""Parameters that leave no traffic out, and that of the page, which stands alone."""
+
+
+def subject(query: StatsQuery) -> dict[str, str]:
+    """What a query is about, as columns: ``hostname``, and the ``page`` and the
+    ``filters`` that it has, such as ``"country=NL, device_type=mobile"``.
+    """
+    wanted = requested(query)
+    filters = (
+        f"{name}={value}"
+        for name, value in wanted.params.items()
+        if name not in _NO_FILTERS
+    )
+    page = wanted.path or wanted.params.get("page")
+    values = {"hostname": wanted.hostname, "page": page, "filters": ", ".join(filters)}
+    return {name: value for name, value in values.items() if value}
+
+
+def label_of(query: StatsQuery) -> str:
+    """The website, page and filters: ``"example.com/blog, country=NL"``."""
+    about = subject(query)
+    about["hostname"] += about.pop("page", "")
+    return ", ".join(about.values())
+
+
+def days_text(first: date | None, last: date | None) -> str:
+    """Days as a text, empty where they are not known."""
+    if first is None or last is None or first == last:
+        return str(first or "")
+    return f"{first} to {last}"

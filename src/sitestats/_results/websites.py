@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from operator import attrgetter
-from typing import Final, Never, Self, SupportsIndex, overload
+from typing import Final, Never
 
 import attrs
 
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
-from sitestats._common.text import bounded
 
-from .display import Displayed, HasFrame, Table
-from .outcomes import of_hostname
+from .display import Displayed, Rows, Table
 from .tables import Column, named, of_rows
 
-_MOST_SHOWN: Final = 100
-"""Websites in a repr."""
 
-
-def _no_extra() -> Mapping[str, JsonValue]:
-    return {}
-
-
-@attrs.frozen(repr=False)
+@attrs.frozen
 class _NamedValues(Displayed):
     """Values that are shown by their names."""
 
-    def __repr__(self) -> str:
-        fields = attrs.fields_dict(type(self))
-        values = (f"{name}={bounded(getattr(self, name))!r}" for name in fields)
-        return f"{type(self).__name__}({', '.join(values)})"
-
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
-        title = bounded(values.pop("hostname"))
+        title = values.pop("hostname")
         differences = values.pop("differences", ())
         extra = values.pop("extra")
         rows = [(name.replace("_", " "), value) for name, value in values.items()]
@@ -44,7 +29,7 @@ class _NamedValues(Displayed):
         return Table(title, of_rows(("", ""), rows), "; ".join(map(str, differences)))
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True)
 class Website(_NamedValues):
     """One website of the user (section 2.1).
 
@@ -70,7 +55,9 @@ class Website(_NamedValues):
     """Estimated page views in 30 days, from recent usage."""
     events: int
     """Estimated events in 30 days, from recent usage."""
-    extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
+    extra: Mapping[str, JsonValue] = attrs.field(
+        factory=dict[str, JsonValue], hash=False
+    )
     """What else the service sends, by its name there."""
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -89,12 +76,13 @@ _COLUMNS: Final = tuple(
 )
 
 
-class WebsiteList(tuple[Website, ...], HasFrame[Never], Displayed):  # noqa: SLOT001 - a tuple can have none
+@attrs.frozen(repr=False)
+class WebsiteList(Rows[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 
-    It is a tuple that shows itself as a table and becomes a frame, and so is a slice
-    of it. A website is found by its host name too. A frame has the nine values of
-    the document, and nothing of ``extra``.
+    It has a length and can be iterated. A website is found by its place or its host
+    name, and a slice is a list again. It shows itself as a table and becomes a frame,
+    which has the nine values of the document, and nothing of ``extra``.
 
     >>> websites = client.websites.list()
     >>> websites[:2].to_pandas()[["hostname", "timezone"]]
@@ -105,59 +93,32 @@ class WebsiteList(tuple[Website, ...], HasFrame[Never], Displayed):  # noqa: SLO
     'UTC'
     """
 
-    responded_at: datetime | None
+    responded_at: datetime | None = attrs.field(default=None, kw_only=True, eq=False)
     """When the service responded: its ``Date``, else when it was received."""
 
-    def __new__(
-        cls, websites: Iterable[Website] = (), *, responded_at: datetime | None = None
-    ) -> Self:
-        """A list of *websites*, such as for a test."""
-        made = super().__new__(cls, websites)
-        made.responded_at = responded_at
-        return made
-
-    @overload
-    def __getitem__(self, index: SupportsIndex | str, /) -> Website: ...
-
-    @overload
-    def __getitem__(self, index: slice, /) -> WebsiteList: ...
-
-    def __getitem__(
-        self, index: SupportsIndex | str | slice, /
-    ) -> Website | WebsiteList:
-        if isinstance(index, str):
-            return of_hostname(self, index, attrgetter("hostname"))
-        if isinstance(index, slice):
-            part = super().__getitem__(index)
-            return WebsiteList(part, responded_at=self.responded_at)
-        return super().__getitem__(index)
-
-    def to_dicts(self) -> list[dict[str, JsonValue]]:
-        """The websites as dicts, ready for JSON."""
+    def to_dicts(self, field: None = None) -> list[dict[str, JsonValue]]:  # noqa: ARG002 - as all frames
+        """The websites as dicts with their ``extra``, ready for JSON."""
         return [website.to_dict() for website in self]
 
-    def _tables(self) -> Iterable[Table]:
-        return [Table("websites", self._table())]
+    def _names(self) -> Sequence[str]:
+        return [website.hostname for website in self]
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        return [
-            named(name, [getattr(website, name) for website in self])
-            for name in _COLUMNS
-        ]
+        return self._columns(_COLUMNS)
+
+    def _tables(self) -> Sequence[Table]:
+        return [Table("websites", self._table())]
 
     def _displayed(self) -> Table:
         names = ("hostname", "label", "timezone", "is_public", "pageviews", "events")
-        columns = [named(name, [getattr(one, name) for one in self]) for name in names]
-        return Table("websites", columns, "page views and events in 30 days")
+        note = "page views and events in 30 days"
+        return Table("websites", self._columns(names), note)
 
-    def __repr__(self) -> str:
-        if len(self) <= _MOST_SHOWN:
-            return super().__repr__()
-        shown = ", ".join(map(repr, self[:_MOST_SHOWN]))
-        return f"({shown}, … {len(self) - _MOST_SHOWN:,} more)"
+    def _columns(self, names: Sequence[str]) -> Sequence[Column]:
+        return [named(name, [getattr(one, name) for one in self]) for name in names]
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True)
 class AddedWebsite(_NamedValues):
     """What adding a website led to (section 2.2).
 
@@ -179,5 +140,7 @@ class AddedWebsite(_NamedValues):
     differences: tuple[Problem, ...] = ()
     """What is different from what was requested; ``where`` names it
     (``"timezone"``). The website exists all the same."""
-    extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
+    extra: Mapping[str, JsonValue] = attrs.field(
+        factory=dict[str, JsonValue], hash=False
+    )
     """What else the service sends, by its name there."""

@@ -19,8 +19,7 @@ from sitestats._results.display import Displayed, Table
 from sitestats._results.entries import Entries
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
-from sitestats._results.subjects import label_of
-from sitestats._results.tables import count_rows, named, of_rows
+from sitestats._results.tables import count_rows, label_of, named, of_rows
 
 from ._labels import (
     CUT,
@@ -76,7 +75,7 @@ def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
 def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
     # The underscore is for users, not for this folder.
     table = Table(entries.name, entries._table(), CUT if entries.truncated else "")  # noqa: SLF001
-    yield last_bars(table) if is_chart(table) else table.head(top)
+    yield table if is_chart(table) else table.head(top)
 
 
 @describe.register
@@ -167,19 +166,10 @@ def is_chart(table: Table) -> bool:
     return table.title == "histogram" and table.columns[0].name == "date"
 
 
-def last_bars(table: Table) -> Table:
-    """The last entries, as many as fit into a chart."""
-    rows = count_rows(table.columns)
-    if rows <= _MOST_BARS:
-        return table
-    columns = [one._replace(cells=one.cells[-_MOST_BARS:]) for one in table.columns]
-    return Table(table.title, columns, f"the last {_MOST_BARS:,} of {rows:,}")
-
-
 def bars_of(table: Table) -> list[Bar]:
-    """The bars of a histogram's table."""
+    """The last bars of a histogram's table, as many as fit into a chart."""
     names = [column.name for column in table.columns]
-    rows = zip(*(column.cells for column in table.columns), strict=True)
+    rows = zip(*(column.cells[-_MOST_BARS:] for column in table.columns), strict=True)
     return [_bar(dict(zip(names, row, strict=True))) for row in rows]
 
 
@@ -198,4 +188,6 @@ def _bar(row: dict[str, Any]) -> Bar:
 def chart_note(table: Table, bars: Sequence[Bar], which: str) -> str:
     """The note below a chart: why some bars are not whole, and what is left out."""
     found = " or ".join(dict.fromkeys(bar.mark for bar in bars if bar.mark))
-    return joined(found and f"{which} {found}", table.note)
+    rows = count_rows(table.columns)
+    last = f"the last {len(bars):,} of {rows:,}" if len(bars) < rows else ""
+    return joined(found and f"{which} {found}", last)

@@ -20,7 +20,7 @@ from sitestats._results.comparison import Change, Changes, Comparison, Compariso
 from sitestats._results.entries import Entries
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
-from sitestats._results.subjects import label_of
+from sitestats._results.tables import label_of
 
 from ._frames import check_range
 from ._labels import (

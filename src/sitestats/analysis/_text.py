@@ -10,7 +10,7 @@ from sitestats._results.display import Displayed, Table
 from sitestats._results.tables import Column, count_rows
 
 from ._describe import describe
-from ._labels import heading, text_in
+from ._labels import MOST_ROWS, heading, text_in
 
 _WIDEST: Final = 56
 """Characters of a cell; a longer one is cut."""
@@ -19,7 +19,7 @@ _WIDEST: Final = 56
 def to_text(result: Displayed) -> str:
     """The tables of *result*, each below its title."""
     tables = (part for part in describe(result) if isinstance(part, Table))
-    return "\n".join(line for table in tables for line in _lines(table))
+    return "\n".join(line for table in tables for line in _lines(table.head(MOST_ROWS)))
 
 
 def _lines(table: Table) -> Iterator[str]:
