@@ -1,4 +1,4 @@
-"""An emulator of the service: a local stand-in, for trying things and for tests.
+"""An emulator: a local stand-in for the service, for experiments and tests.
 
 >>> from sitestats.emulator import Emulator
 >>> emulator = Emulator.demo()

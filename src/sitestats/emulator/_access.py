@@ -1,4 +1,4 @@
-"""Who may read which website: API keys, private websites (section 5), host names."""
+"""Access rules: API keys and private websites (section 5); host names."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _USER_ID: Final = re.compile(
     re.IGNORECASE,
 )
 
-# Browsers open names with an underscore, so there are websites with one. They read a
-# name that ends in a number as an IPv4 address.
+# Browsers accept underscores, so some websites have them. They take a name that ends in
+# a number for an IPv4 address.
 _HOST: Final = re.compile(
     r"(?=.{1,253}$)((?!-)[a-z0-9_-]{1,63}(?<!-)\.)+"
     r"(?!([0-9]+|0x[0-9a-f]*)$)(?!-)[a-z0-9_-]{1,63}(?<!-)"
@@ -45,10 +45,10 @@ def host_name(text: object) -> str | None:
 
 
 def valid_host_name(text: object) -> str:
-    """The same, with an error in place of None.
+    """Like ``host_name``, with an error instead of None.
 
     Raises:
-        ValueError: It can't name a website.
+        ValueError: *text* can't name a website.
     """
     name = host_name(text)
     if name is None:
@@ -99,7 +99,7 @@ def stats(
 
     Args:
         website: The requested website.
-        query: What is requested.
+        query: The query of the request.
         key: The key of the request; None if it is missing or unknown.
         sent: Whether the request has a key.
     """
@@ -113,7 +113,7 @@ def stats(
             )
         return Denied(403, "The Api-Key has no access to this website (section 5)")
     if website.locked:
-        text = "This website is locked, as the badge is missing from it (section 7)"
+        text = "This website is locked, because its badge is missing (section 7)"
         return Denied(423, text, "BADGE_REQUIRED")
     if website.hide_pages and query.reads_pages and not opened:
         text = (

@@ -1,6 +1,6 @@
 """The class ``Emulator``: websites, data, clients, simulated failures.
 
-It is the one module of the emulator that may import the clients.
+Apart from the pytest plugin, only this module of the emulator imports the clients.
 """
 
 from __future__ import annotations
@@ -37,47 +37,48 @@ BASE_URL: Final = "http://emulator.test"
 
 
 class Emulator:
-    """A local stand-in of the service, for trying the library and for tests.
+    """A local stand-in for the service, for experiments and tests.
 
     It responds as the service's document says, from the page views and events
     that you load. It shares no code with the client that computes or checks.
 
-    Where the document is silent, it does what the hosted service was observed to do,
-    and otherwise this:
+    Where the document is silent, it does what the hosted service was observed to do.
+    Otherwise, it follows these rules:
 
-    - A wrong key, and no key for a private website: 401. A key without access: 403.
-      Every refusal to add a website: 400. A method that an address does not have: 405.
-    - An unknown key gets 401 on a public website too, so that a test finds it. The
+    - The status is 401 for a wrong key, and for a private website without a key. It is
+      403 for a key without access, 400 for a website that can't be added, and 405 for
+      a method that an address does not have.
+    - An unknown key gets a 401 for a public website too, so that a test finds it. The
       hosted service probably ignores it, since real programs send ``Api-Key: none``.
-    - Page views without a value are left out of lists.
-    - The list of websites has all of the user's, for every key.
+    - Lists leave out page views without a value.
+    - Every key gets the complete list of the user's websites.
     - Versions 1 and 2 ignore ``fields``. Version 2 has ``docs``, ``hostname``, ``url``,
       ``path``, ``start``, ``end``, ``version`` and ``pageviews``, and every list.
     - Lists are ordered by page views, then visitors, then the value.
-    - Event names match in any case, and come back in the case of the request. Filters
-      by country ignore case, and all others do not.
-    - The last entry of a histogram is the period's last day, even in the future. More
-      than 200,000 entries are refused.
-    - ``end`` more than a month ago without ``start`` is refused, since the default
-      ``start`` would be after it.
+    - Event names match in any case, and are returned in the case of the request.
+      Country filters ignore case; other filters don't.
+    - The last entry of a histogram is the last day of the period, even in the future.
+      More than 200,000 entries are refused.
+    - An ``end`` more than a month ago needs a ``start``, since the default ``start``
+      would be after it.
 
     Args:
-        now: The emulator's present: an aware datetime, or the clock when left out.
-        role: The user's role in the team; ``"owner"``, ``"admin"`` and
-            ``"developer"`` may add websites (section 4.2).
+        now: The emulator's present, an aware datetime. By default, it uses the clock.
+        role: The user's role in the team. ``"owner"``, ``"admin"`` and
+            ``"developer"`` can add websites (section 4.2).
         website_limit: The plan's limit of websites (section 4.2), or None for
             no limit.
-        contains_per_minute: How many contains searches a key may make in a
-            minute (section 7), or None for no limit. Refused searches do not count.
-        api_key: The user's API key; a new one when left out.
-        user_id: The user's ID; a new one when left out.
+        contains_per_minute: The number of contains searches per minute and key
+            (section 7), or None for no limit. Refused searches do not count.
+        api_key: The user's API key; by default a new one.
+        user_id: The user's ID; by default a new one.
         null_entries: Whether page views without a referrer or a country have an
             entry in the lists, with null as its value. The document does not say.
         ignore_unknown_keys: Whether a Stats request with an unknown key counts as a
-            request without a key. Otherwise it gets a 401, for a public website
-            too. The document does not say.
+            request without a key. Otherwise it gets a 401, even for a public website.
+            The document does not say.
         bare_list: Whether the list of websites is a bare array, which some clients
-            expect, in place of the object of section 4.1.
+            expect, instead of the object of section 4.1.
 
     Raises:
         MissingExtraError: DuckDB is not installed.
@@ -133,8 +134,8 @@ class Emulator:
 
         The traffic is that of semicomplete.com on four days of May 2015,
         moved so that its last day is yesterday (in UTC). ``semicomplete.com``
-        has all of it and is public; ``blog.semicomplete.com`` and
-        ``projects.semicomplete.com`` are parts of it, as websites of their own.
+        is public and has all of it. ``blog.semicomplete.com`` and
+        ``projects.semicomplete.com`` are websites with parts of it.
         *options* are those of the constructor.
 
         >>> demo = Emulator.demo()
@@ -150,17 +151,18 @@ class Emulator:
 
     @classmethod
     def made_up(cls, websites: int = 1, *, days: int = 365, **options: Any) -> Self:
-        """An emulator with made-up traffic of a year, for one website or many.
+        """An emulator with a year of made-up traffic, for one website or many.
 
-        It has seasons, weekends, times of the day in the website's own zone, growth or
-        decline, a campaign of four weeks, a launch, and events. It ends yesterday in
-        each website's zone, and is the same whenever it is made on the same day. The
-        label of each website says that it is made up.
+        The traffic has seasons, weekends, times of the day in the website's zone,
+        growth or decline, a campaign of four weeks, a launch, and events. It ends
+        yesterday in each website's zone, and is the same in every run on the same day.
+        The label of each website says that it is made up.
 
         Args:
-            websites: How many: ``shop.example``, ``blog.example``, ``docs.example``,
-                ``travel.example``, ``news.example``, ``shop2.example`` and so on.
-            days: How many days of traffic.
+            websites: The number of websites: ``shop.example``, ``blog.example``,
+                ``docs.example``, ``travel.example``, ``news.example``,
+                ``shop2.example`` and so on.
+            days: The number of days with traffic.
             options: Those of the constructor.
 
         Raises:
@@ -216,7 +218,7 @@ class Emulator:
         own_hostname: str | None = None,
         has_ssl: bool = True,
     ) -> None:
-        """Set a website up, without the rules and limits of the Admin API.
+        """Add a website, without the rules and limits of the Admin API.
 
         Args:
             hostname: Its host name.
@@ -224,22 +226,22 @@ class Emulator:
             public: Whether its statistics are public (section 5).
             label: Its label.
             hide_pages: Whether it hides its top pages (section 5).
-            locked: Whether it is locked, as the badge is missing (section 3).
+            locked: Whether it is locked, because its badge is missing (section 3).
             own_hostname: Its custom domain (section 2.1).
             has_ssl: Whether it has SSL (section 2.1).
 
         Raises:
             ValueError: The host name or the zone is not valid, or the website
-                exists.
+                already exists.
         """
         name = valid_host_name(hostname)
         if name in self._core.service.websites:
-            raise ValueError(f"{name} exists: change it with change_website()")
+            raise ValueError(f"{name} already exists: change it with change_website()")
         settings = timezone, public, label, hide_pages, locked, own_hostname, has_ssl
         self._put(Website(name, *settings))
 
     def change_website(self, hostname: str, **changes: Any) -> None:
-        """Change what ``add_website`` set: lock it, make it public, and so on.
+        """Change settings of ``add_website``: lock a website, make it public and so on.
 
         >>> emulator.change_website("semicomplete.com", hide_pages=False)
 
@@ -258,12 +260,11 @@ class Emulator:
         self._core.service.websites[website.hostname] = website
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:
-        """Make another API key of the same user.
+        """Add another API key of the same user.
 
         Args:
-            access: The host names whose statistics it has access to; none when left
-                out. The list of websites has all of them for every key
-                (section 4.1).
+            access: The host names of the websites whose statistics it can read; by
+                default none. Every key can read the list of websites (section 4.1).
 
         Returns:
             The key, for ``client(api_key=…)``.
@@ -283,34 +284,33 @@ class Emulator:
         *,
         hostname: str | None = None,
     ) -> None:
-        """Load page views and events, in the columns of the raw export.
+        """Load page views and events, with the columns of the raw export.
 
-        New websites are added, private and in UTC. Rows of robots are left out.
-        If a row is invalid, no row is loaded.
-
-        The columns, each of which may be missing or empty but for ``hostname``:
+        New websites are added, private and in UTC. If a row is invalid, no row is
+        loaded. All columns but ``hostname`` may be missing or empty:
 
         - ``hostname``: the website.
-        - ``added_iso``: ISO 8601 with a zone. Without it, it happened 24 hours ago,
-          so that ``last(days=7)`` has it.
-        - ``datapoint``: the name of an event. Without it, it is a page view.
-        - ``path``: without it the view counts in the totals, but not in ``pages``.
+        - ``added_iso``: ISO 8601 with a zone; by default 24 hours ago, so that
+          ``last(days=7)`` includes it.
+        - ``datapoint``: the name of an event. Without it, the row is a page view.
+        - ``path``: without it, the page view counts in the totals, but not in
+          ``pages``.
         - ``is_unique``: true for a visitor's first page view.
-        - ``is_robot``: rows of robots are never counted.
-        - ``duration_seconds``: the time on page. Less than 5 does not count.
-        - ``document_referrer``: an address, normalized to ``google`` or
+        - ``is_robot``: rows of robots are left out.
+        - ``duration_seconds``: the time on the page. Less than 5 does not count.
+        - ``document_referrer``: an address, which is normalized to ``google`` or
           ``news.example``.
         - ``device_type``: ``mobile``, ``tablet``, ``desktop`` or ``tv``.
         - ``country_code``, ``browser_name``, ``browser_version``, ``os_name``,
           ``os_version``, ``utm_source``, ``utm_medium``, ``utm_campaign``,
-          ``utm_content``, ``utm_term``. Only responses of
-          versions 1 and 2 show the versions.
+          ``utm_content``, ``utm_term``. Only responses of versions 1 and 2 have the
+          versions of browsers and systems.
         - ``metadata.<key>_text``, ``_int``, ``_bool``, ``_date``.
 
         Args:
             rows: The path of a ``.csv``, ``.jsonl`` or ``.ndjson`` file, also
                 with ``.gz``; or mappings with some of the columns. A path names
-                one file, also where it has a ``*`` in it.
+                one file, even if it contains a ``*``.
             hostname: The website of rows without a host name.
 
         Raises:
@@ -340,8 +340,8 @@ class Emulator:
         It reads nothing from the environment.
 
         Args:
-            options: Those of ``Client``. The credentials are the emulator's
-                when left out; ``api_key=None`` goes without.
+            options: Those of ``Client``. The credentials are the emulator's by
+                default; ``api_key=None`` means no key.
 
         >>> with Emulator.demo().client(retries=0) as client:
         ...     len(client.websites.list())
@@ -364,12 +364,12 @@ class Emulator:
         return {"base_url": BASE_URL, **credentials, **options}
 
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
-        """Serve HTTP on a socket of this machine within a ``with`` block.
+        """Serve HTTP on a local socket within a ``with`` block.
 
-        Pages of any origin may read the responses, as at the service (section 5).
+        Web pages of any origin can read the responses, as from the service (section 5).
 
         Args:
-            port: The port; 0 for any free one.
+            port: The port, or 0 for any free port.
             host: The address to listen on.
 
         Returns:
@@ -385,7 +385,7 @@ class Emulator:
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
-        """The received requests, oldest first; at most the last 10,000."""
+        """The last 10,000 requests that the emulator received, oldest first."""
         return tuple(self._core.requests)
 
     def forget_requests(self) -> None:
@@ -411,34 +411,35 @@ class Emulator:
         path: str | None = None,
         when: Callable[[RecordedRequest], bool] | None = None,
     ) -> None:
-        """Let the next responses fail, or those to matching requests.
+        """Make the responses to the next requests fail, or to the next matching ones.
 
-        Failures are used in the order in which you add them, each by the first
-        requests that match it.
+        A request uses the first failure that matches it, in the order of your calls.
 
         Args:
-            times: How many responses fail; None for all until ``clear_faults``.
+            times: The number of responses that fail, or None for all of them until
+                ``clear_faults``.
             status: The status of the failed response, 200 to 599.
             retry_after: The ``Retry-After`` header: seconds, an aware datetime,
-                or a text that is sent as it is.
+                or a text that is sent unchanged.
             headers: Headers that are added or replaced.
             body: The body: bytes, text, or data that becomes JSON.
             garbage: Whether the body is neither JSON nor text nor gzip.
             redirect: The address to redirect to; the status is 302 by default.
             latency: Seconds before the response begins.
-            drip: Seconds before each single byte of the response; without a
-                socket, of its body.
+            drip: Seconds before each byte of the response; without a socket, before
+                each byte of its body.
             cut_off: The connection closes after this many bytes of the body.
             reset: Whether the connection is reset, without a response.
             processed: Whether the service processes the request before it fails:
                 a website is added although the response is lost.
             method: The method of matching requests.
-            path: The path of matching requests, percent-encoded; a ``*`` at its
-                end matches any rest.
-            when: Called with each request; returns whether it matches.
+            path: The path of matching requests, percent-encoded. A ``*`` at its end
+                matches any text.
+            when: A function that is called with a request, and returns whether it
+                matches.
 
         Raises:
-            ValueError: Nothing fails, or a number is not possible.
+            ValueError: Nothing would fail, or a number is out of range.
 
         >>> emulator.fail_next(status=429, retry_after=7)
         >>> emulator.clear_faults()
@@ -478,7 +479,7 @@ class Emulator:
 
     @property
     def faults_left(self) -> int:
-        """How many calls of ``fail_next`` are not used up yet."""
+        """The number of calls of ``fail_next`` whose failures are not used up."""
         return len(self._core.waiting)
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """How a response fails; made by ``Emulator.fail_next``, which explains it."""
+    """How a response fails; ``Emulator.fail_next`` explains the arguments."""
 
     status: int | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
@@ -43,7 +43,7 @@ class Fault:
     when: Callable[[RecordedRequest], bool] | None = None
 
     def check(self) -> None:
-        """Raise a ValueError if nothing fails, or in a way that is not possible."""
+        """Raise a ValueError if nothing would fail, or a number is out of range."""
         late = (self.latency, self.drip)
         if not (self.replaces or self.headers or any(late)) and self.cut_off is None:
             raise ValueError("say what fails: pass status=, body=, latency=, …")
@@ -54,11 +54,11 @@ class Fault:
 
     @property
     def replaces(self) -> bool:
-        """Whether something else is sent in place of the normal response."""
+        """Whether another response, or none, replaces the normal one."""
         return self.status is not None or self.body is not None or self.reset
 
     def matches(self, request: RecordedRequest) -> bool:
-        """Whether the response to *request* is to fail."""
+        """Whether the response to *request* should fail."""
         if self.method not in {None, request.method}:
             return False
         if self.path is not None and not (
@@ -74,7 +74,7 @@ class Fault:
         request: RecordedRequest,
         normal: Callable[[RecordedRequest], HttpResponse],
     ) -> HttpResponse:
-        """The response that is sent; *normal* makes the one without this fault."""
+        """The response to send; *normal* makes the response without a fault."""
         if not self.replaces:
             response = normal(request)
             headers = {**response.headers, **self.headers}
@@ -97,7 +97,7 @@ class Fault:
 
 @attrs.define
 class _Waiting:
-    """A fault, and how many responses it still fails; None for all."""
+    """A fault, and the number of responses that it still fails; None for all."""
 
     fault: Fault
     times: int | None
@@ -106,14 +106,14 @@ class _Waiting:
 class FailingService:
     """A service with simulated failures, which records the requests.
 
-    It is what both transports call, the socket and the one in process.
+    Both the server and the transport without a socket call it.
     """
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
         self.waiting: list[_Waiting] = []
-        # The function of a fault may add another one.
+        # Reentrant, because a fault's function may add another fault.
         self._lock = threading.RLock()
 
     def fail(self, fault: Fault, times: int | None) -> None:
@@ -124,18 +124,18 @@ class FailingService:
         self.waiting.append(_Waiting(fault, times))
 
     def handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
-        """Respond to one request, and say how the delivery of the response fails."""
+        """The response to a request, and the fault that its delivery has."""
         self.requests.append(request)
         fault = self._take(request)
         normal = self.service.respond
         response = fault.respond(request, normal) if fault else normal(request)
-        # By the emulator's clock: clients derive from it which hours are over.
+        # The emulator's clock, by which clients decide which hours are over.
         date = formatdate(self.service.now().timestamp(), usegmt=True)
         headers = {"date": date, **response.headers}
         return attrs.evolve(response, headers=headers), fault or Fault()
 
     def _take(self, request: RecordedRequest) -> Fault | None:
-        """The first fault that matches *request*, which uses it once."""
+        """The first fault that matches *request*, used once."""
         with self._lock:
             for waiting in self.waiting:
                 if waiting.fault.matches(request):

@@ -12,11 +12,11 @@ import attrs
 from sitestats._common import wire
 
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
-"""Headers whose values a repr hides, since reprs end up in logs and test reports."""
+"""Headers whose values a repr hides, because reprs appear in logs and test reports."""
 
 
 class Headers(wire.Headers):
-    """The headers of one request; names are case-insensitive."""
+    """The headers of a request; names are case-insensitive."""
 
     def __repr__(self) -> str:
         shown = {
@@ -28,14 +28,14 @@ class Headers(wire.Headers):
 
 @attrs.frozen
 class RecordedRequest:
-    """One request that the emulator received.
+    """A request that the emulator received.
 
-    ``emulator.requests`` has them in the order of their arrival.
+    ``emulator.requests`` has them in order of arrival.
     """
 
     method: str
     path: str
-    """As it was sent, percent-encoded: ``/example.com/caf%C3%A9.json``."""
+    """The path as it was sent, percent-encoded: ``/example.com/caf%C3%A9.json``."""
     pairs: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
     """The query parameters, decoded, in the order they were sent."""
     headers: Headers = attrs.field(factory=lambda: Headers({}))
@@ -49,14 +49,14 @@ class RecordedRequest:
         headers: Iterable[tuple[str, str]] = (),
         body: bytes = b"",
     ) -> RecordedRequest:
-        """Make it from *target*, the path with its encoded query."""
+        """Parse *target*, the path with its encoded query."""
         path, _, query = target.partition("?")
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
         return cls(method, path, pairs, Headers(dict(headers)), body)
 
     @property
     def params(self) -> dict[str, str]:
-        """The query parameters, decoded; if one was sent twice, the last."""
+        """The query parameters, decoded; the last one if a name was sent twice."""
         return dict(self.pairs)
 
     def json(self) -> Any:

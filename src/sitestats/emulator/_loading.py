@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import duckdb
 
 Source: TypeAlias = "str | Path | Iterable[Mapping[str, object]]"
-"""Where rows are from: the path of a file, or mappings."""
+"""The source of rows: the path of a file, or mappings."""
 
 _BATCH: Final = 20_000
-"""Rows in one statement; one statement for each row would take 80 times as long."""
+"""Rows per statement. One statement for each row would take 80 times as long."""
 
-# A time has a zone at its end; anything else is null.
+# A time without a zone at its end is null.
 _TIME: Final = (
     r"make_timestamp(epoch_us(TRY_CAST("
     r"regexp_extract({0}, '.*\d:\d.*(Z|[+-][\d:]+)$') AS TIMESTAMPTZ)))"
@@ -131,10 +131,10 @@ def load(
     """Insert *rows*, except those of robots; returns their host names.
 
     Args:
-        cursor: In a transaction, which takes everything back after an error.
+        cursor: A cursor in a transaction, which an error rolls back.
         table: The table's full name.
         rows: A file, or mappings.
-        metadata: The table's columns of metadata, to which new ones are added.
+        metadata: The table's columns of metadata. New ones are added to it.
         hostname: The website of rows without one.
         undated: The time of rows without one.
 
@@ -157,7 +157,7 @@ def load(
         }
         for name, key in keys.items():
             if key not in metadata:
-                # They are numbered: names of DuckDB ignore case, and keys do not.
+                # Numbered, because names of DuckDB ignore case, and keys do not.
                 metadata[key] = f"m{len(metadata)}"
                 cursor.execute(
                     f"ALTER TABLE {table} ADD COLUMN {metadata[key]} {key.sql_type}"
@@ -245,8 +245,8 @@ def _hosts(
 def _stage(cursor: duckdb.DuckDBPyConnection, rows: Source) -> Iterator[list[str]]:
     """Fill the table ``staged``, once or in batches; yields the names of the columns.
 
-    In the table they are called ``c0``, ``c1`` and so on, and ``number`` counts the
-    rows from 1.
+    In the table, the columns are ``c0``, ``c1`` and so on. ``number`` counts the rows
+    from 1.
     """
     if not isinstance(rows, (str, Path)):
         yield from _stage_mappings(cursor, rows)
@@ -329,7 +329,7 @@ def _stage_mappings(
             json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
             for name in names
         ]
-        # One JSON text a column: the fastest way that needs no other library.
+        # One JSON text per column is the fastest way without another library.
         selected = "".join(
             f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
             for place in range(len(names))

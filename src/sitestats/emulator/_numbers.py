@@ -27,11 +27,11 @@ _FORMS: Final = {
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
     ),
 }
-"""The values that may be of each type that metadata is stored as."""
+"""The texts that can be values of each stored type of metadata."""
 _MOST_EVENTS: Final = 1000
 """The most events of a response (section 4.3)."""
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
-"""The lists in which page views without a value may have an entry of their own."""
+"""The lists that can have an entry for page views without a value."""
 
 _AGENT: Final = "browser_name, browser_version, os_name, os_version, device_type"
 _COUNTS: Final = "count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors"
@@ -49,7 +49,7 @@ class Count:
 
 @attrs.define
 class Numbers:
-    """All numbers that a query requests, before they get the form of a version."""
+    """All numbers that a query requests, in no version's form."""
 
     total: Count = Count()
     histogram: list[tuple[Bucket, Count]] = attrs.field(
@@ -115,14 +115,14 @@ class _Counting:
         return f"{function}({column}, {value})"
 
     def _metadata(self, rows: Rows, key: str, value: str) -> str:
-        """Compare with each stored type that *value* can be read as; text always."""
+        """Compare with each stored type that *value* can be, always with text."""
         found: list[str] = []
         for kind, form in _FORMS.items():
             stored = MetadataKey(key, kind)
             column = rows.metadata.get(stored)
             if column is not None and form.fullmatch(value):
                 found.append(f"{column} = {stored.typed('?')}")
-                # An older DuckDB (1.3) reads no moment without seconds.
+                # DuckDB 1.3 can't read a time without seconds.
                 full = re.sub("(T..:..)Z$", r"\1:00Z", value)
                 self._params.append(full if kind == "date" else value)
         return " OR ".join(found) or "false"
@@ -132,7 +132,7 @@ class _Counting:
         return Count(*self._rows(f"SELECT {self._counts} {self._views}")[0])
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
-        """Every entry, also those without visits."""
+        """Every entry, including those without visits."""
         found = [*buckets(self._query.period, self._query.interval)]
         counted = self._rows(
             f"SELECT number, {_COUNTS} FROM (SELECT ts, is_unique {self._views}) "

@@ -1,7 +1,7 @@
 """The rules for the parameters of a Stats request, as tables, and a loop for each.
 
-They are written from the service's document, and not from the client's rules. All
-broken rules are collected, so that one response names them.
+The rules are written from the service's document, not from the client's rules. One
+response names all broken rules.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Query:
 
     @property
     def interval(self) -> Interval:
-        """That of the histogram; versions 1 and 2 always have days."""
+        """The interval of the histogram; versions 1 and 2 always have days."""
         if self.version < WITH_FIELDS:
             return "day"
         return cast("Interval", self.given.get("interval", "day"))
@@ -124,7 +124,7 @@ class Query:
 
     @property
     def filters(self) -> list[list[Match]]:
-        """The filters by columns; of each, one of the matches must be true."""
+        """The filters by columns. One match of each filter must be true."""
         found = [
             [Match.of(column, one) for one in _values(name, self.given[name])]
             for name, column in FILTERS.items()
@@ -145,13 +145,13 @@ class Query:
 
     @property
     def reads_pages(self) -> bool:
-        """Whether it needs access to pages: by a field, a filter or version 2."""
+        """Whether a field, a filter or version 2 needs access to pages."""
         by_page = self.address is not None or bool(self.patterns)
         return by_page or self.version == WITH_PAGES or "pages" in self.fields
 
     @property
     def has_histogram(self) -> bool:
-        """Whether the response has one, which versions 1 and 2 always do."""
+        """Whether the response has a histogram, as versions 1 and 2 always do."""
         return self.version < WITH_FIELDS or "histogram" in self.fields
 
 
@@ -254,11 +254,11 @@ RULES: Final = (
     ),
     Rule(
         lambda q: q.address and q.patterns,
-        "a page in the address leaves no room for page or pages",
+        "a page in the address can't be combined with page or pages",
     ),
     Rule(
         lambda q: q.period.first > q.period.last,
-        "start is after end; left out, start is one month ago and end is today",
+        "start is after end; by default, start is one month ago and end is today",
         "8",
     ),
     Rule(
@@ -287,7 +287,7 @@ SEARCH_RULES: Final = (
     ),
     Rule(
         lambda q: q.version == WITH_PAGES,
-        "a contains search can't have pages, and version 2 always has them",
+        "a contains search can't request pages, which version 2 always has",
         "9",
     ),
     Rule(
@@ -352,7 +352,7 @@ def read(
         address=path,
         has_key=has_key,
     )
-    # A parameter that is wrong by itself would confuse these rules.
+    # An invalid parameter would confuse these rules.
     rules = () if problems else RULES + (SEARCH_RULES if query.searches else ())
     problems += [f"{r.text} (section {r.section})" for r in rules if r.breaks(query)]
     return query, problems

@@ -31,12 +31,12 @@ _INTERVALS: Final = {
     "month": (relativedelta(day=1), relativedelta(months=1), 28),
     "year": (relativedelta(month=1, day=1), relativedelta(years=1), 365),
 }
-"""How to find its beginning, how long it is, exactly and in days."""
+"""How to find the beginning of an interval; its length, exactly and in days."""
 
 
 @cache
 def zone_names() -> frozenset[str]:
-    """Every name that the service accepts: those written with capitals."""
+    """The names that the service accepts, which have capitals."""
     return frozenset(name for name in available_timezones() if name.lower() != name)
 
 
@@ -97,7 +97,7 @@ class Period:
 
 @attrs.frozen
 class Bucket:
-    """One entry of the histogram, which ends where the next one begins."""
+    """An entry of the histogram, which ends where the next one begins."""
 
     start: datetime
     """Naive, in UTC."""
@@ -124,7 +124,7 @@ def _hours(period: Period) -> Iterator[Bucket]:
     start, end = period.start, period.end
 
     def ahead(seconds: int) -> timedelta:
-        """The offset from UTC so many seconds after *start*."""
+        """The offset from UTC, this many *seconds* after *start*."""
         instant = start + seconds * SECOND
         return _local(instant, period.zone) - instant
 
@@ -134,12 +134,12 @@ def _hours(period: Period) -> Iterator[Bucket]:
         yield Bucket(start, hour)
         rest = (hour + HOUR - wall) // SECOND
         if ahead(rest) != offset:
-            # The clocks change: what follows is an entry of its own.
+            # The clocks change, and a new entry begins.
             rest = next(n for n in range(1, rest + 1) if ahead(n) != offset)
         start += rest * SECOND
 
 
 def count(period: Period, interval: Interval) -> int:
-    """About how many buckets the period has, estimated without making them."""
+    """The approximate number of buckets, without making them."""
     days = (period.last - period.first).days + 1
     return int(days / _INTERVALS[interval][2])

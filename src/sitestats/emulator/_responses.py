@@ -45,7 +45,7 @@ def encode(data: object) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        # A label may have half of a surrogate pair, which JSON has as an escape.
+        # JSON escapes half of a surrogate pair, which a label may have.
         return json.dumps(data, separators=(",", ":")).encode()
 
 
@@ -67,8 +67,8 @@ def stats_response(
     callback: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """A response of the Stats API: with prose unless *info* is false, JSONP if
-    *callback* is given.
+    """A response of the Stats API, with explanations unless *info* is false, and as
+    JSONP if there is a *callback*.
     """
     if info != "false":
         data = {**_PROSE, **data}
@@ -130,7 +130,7 @@ def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
 
 
 def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:
-    """The fields that versions 3 to 6 were requested for."""
+    """The requested fields, for versions 3 to 6."""
     seconds = numbers.total.seconds_on_page
     own = {
         "pageviews": numbers.total.pageviews,

@@ -29,23 +29,23 @@ class Share(NamedTuple):
     start: int
     """The first moment of the day, in microseconds since 1970."""
     length: int
-    """The length of the day in seconds. A copy has the time of its row, as a part of
-    the day."""
+    """The length of the day in seconds. A copy has the time of its row, scaled to
+    it."""
     place: int
-    """Where its rows to choose from begin."""
+    """The first row to choose from."""
     rows: int
-    """How many rows there are to choose from."""
+    """The number of rows to choose from."""
     first: int
-    """Which of these is the first; after the last one comes the one at *place*."""
+    """The first chosen row, counted from *place*. After the last row comes *place*."""
     copies: int
-    """How many it has."""
+    """The number of copies."""
 
 
 class Rows:
-    """The rows of one emulator, in an in-memory database of its own."""
+    """The rows of an emulator, in its own in-memory database."""
 
     def __init__(self) -> None:
-        # Attaching takes a tenth of the time of another instance of DuckDB.
+        # Attaching a database is ten times as fast as another instance of DuckDB.
         name = f"emulator{next(_numbers)}"
         self.cursor().execute(f"ATTACH ':memory:' AS {name}")
         weakref.finalize(self, _detach, name).atexit = False
@@ -75,7 +75,7 @@ class Rows:
             except BaseException:
                 cursor.execute("ROLLBACK")
                 raise
-            # After the commit, as requests would read columns that do not exist yet.
+            # After the commit, or requests would read columns that do not exist yet.
             self.metadata = metadata
 
     def load(
@@ -112,7 +112,7 @@ class Rows:
             )
 
     def take(self, source: Rows, *, last: date) -> None:
-        """Replace the rows by those of *source*, moved so that the last is of a day."""
+        """Replace the rows by those of *source*, moved to end on the day *last*."""
         with self._change() as (cursor, metadata):
             metadata.update(source.metadata)
             dates = [

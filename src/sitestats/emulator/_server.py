@@ -20,11 +20,11 @@ from ._http import RecordedRequest
 
 HOST: Final = "127.0.0.1"
 _LARGEST_BODY: Final = 1024 * 1024
-"""The most bytes of a request's body; that of the service's own is far smaller."""
+"""The most bytes of a request's body. Real ones are far smaller."""
 
 
 class _Server(ThreadingHTTPServer):
-    # Fifty clients may connect in the same instant.
+    # Fifty clients may connect at the same time.
     request_queue_size = 256
 
     def __init__(self, service: FailingService, address: tuple[str, int]) -> None:
@@ -62,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("_Server", self.server)
 
     def __getattr__(self, name: str) -> Callable[[], None]:
-        # The base class calls do_ and the method of the request, whatever that is.
+        # The base class calls a method named do_ and the request's method.
         if name.startswith("do_"):
             return self._respond
         raise AttributeError(name)
@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
         wrong = None
         if lengths or "transfer-encoding" in self.headers or not text.isdecimal():
             wrong = HTTPStatus.BAD_REQUEST
-        # A number of thousands of digits is refused.
+        # int() refuses thousands of digits.
         elif len(text) > len(str(_LARGEST_BODY)) or int(text) > _LARGEST_BODY:
             wrong = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         if wrong is not None:

@@ -1,6 +1,6 @@
 """The emulated service: turn a request into a response, and hold the websites.
 
-It knows neither sockets nor httpx nor simulated failures.
+This module knows no sockets, no httpx and no simulated failures.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Service:
     user_id: str
     keys: list[Key]
     fixed: datetime | None = None
-    """The present; None for the clock."""
+    """The fixed present, or None for the clock."""
     role: str = "owner"
     website_limit: int | None = None
     contains_per_minute: int | None = 60
@@ -66,7 +66,7 @@ class Service:
         return datetime.now(UTC) if self.fixed is None else self.fixed
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
-        """Respond to one request. Safe to call from many threads."""
+        """Respond to a request; many threads may call this."""
         if request.method == "OPTIONS":
             return HttpResponse(204, _PREFLIGHT)
         if request.path == "/api/websites":
@@ -102,7 +102,7 @@ class Service:
         return endpoint(request, key)
 
     def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
-        # All websites of the user, also those that the key has no access to.
+        # All websites of the user, even those that the key has no access to.
         del request, key
         recent = self.rows.recent(self.now())
         websites: list[dict[str, object]] = []

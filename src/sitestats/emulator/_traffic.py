@@ -1,8 +1,8 @@
-"""The traffic that an emulator can have: the demo's real one, and made-up traffic.
+"""Traffic for an emulator: the real traffic of the demo, and made-up traffic.
 
-Made-up traffic is made of visits, a few hundred of each kind of website, and of a plan
-that says how many of them each website has on each day: by the season, the weekday and
-its growth. So a year of many websites takes little time, and is the same in every run.
+Made-up traffic copies a few hundred visits of each kind of website. A plan has the
+number of copies for each website and day, by season, weekday and growth. So a year of
+many websites takes little time, and is the same in every run.
 """
 
 from __future__ import annotations
@@ -47,42 +47,41 @@ def _read_demo(rows: Rows) -> None:
 # --- made-up traffic ------------------------------------------------------------------
 
 VISITS: Final = 500
-"""How many visits there are of each sort and kind of website."""
+"""The number of visits to copy, for each kind of website, with and without campaign."""
 STEPS: Final = 90
-"""How many other events lead to the one that a website wants."""
+"""The number of earlier events to copy, which lead to the website's goal."""
 CAMPAIGN: Final = (-48, -21)
-"""The first and the last day of the campaign that each third website has, counted from
-the last day."""
+"""The first and last day of the campaign of every third website, counted from the last
+day."""
 LAUNCH: Final = -110
-"""The day of the launch that each fourth website has, counted from the last day."""
+"""The day of the launch of every fourth website, counted from the last day."""
 RATES: Final = {False: 0.02, True: 0.08}
-"""How many visits end in the event that the website wants: usual ones, and those of a
-campaign."""
+"""The share of visits that reach the website's goal, without and with a campaign."""
 
 
 @attrs.frozen
 class Kind:
-    """A kind of website: its pages and events, and when its visitors come."""
+    """A kind of website: its pages, its events and its busy times."""
 
     name: str
     weekend: float
-    """How busy a day of the weekend is, compared with another."""
+    """The traffic of a day of the weekend, relative to a weekday."""
     hours: Sequence[int]
-    """How busy it is in each of eight times of three hours."""
+    """The relative traffic in each three hours of the day."""
     pages: Mapping[str, int]
-    """How often each page is read."""
+    """The relative traffic of each page."""
     offer: str
     """The page of the campaign."""
     events: Sequence[str]
-    """The event that it wants, after the two that lead to it."""
+    """Two events that lead to the goal, and the goal."""
     detail: str
-    """The column of the metadata of such events."""
+    """The metadata column of the goal."""
     detail_values: Sequence[str]
 
 
 @cache
 def read_table() -> dict[str, Any]:
-    """What the traffic is made of, from ``data/traffic.toml``."""
+    """The numbers behind the traffic, from ``data/traffic.toml``."""
     path = files("sitestats.emulator").joinpath("data/traffic.toml")
     table = tomllib.loads(path.read_text("utf-8"))
     return {**table, "kinds": [Kind(**one) for one in table["kinds"]]}
@@ -94,12 +93,12 @@ class Site(NamedTuple):
     number: int
     kind: Kind
     hostname: str
-    """Reserved for examples."""
+    """A name that is reserved for examples."""
     timezone: str
 
 
 def make_sites(count: int) -> Iterator[Site]:
-    """So many websites: the kinds and the zones in turn."""
+    """This many websites, with the kinds and the zones in turn."""
     kinds, zones = read_table()["kinds"], read_table()["zones"]
     for number in range(count):
         turn, place = divmod(number, len(kinds))
@@ -124,7 +123,7 @@ def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) ->
 
 
 def _visits(sort: tuple[Kind, bool]) -> Iterator[dict[str, object]]:
-    """Visits of a kind of website, usual ones or those of its campaign."""
+    """Visits of a kind of website, usual ones or those of a campaign."""
     kind, campaign = sort
     random = Random(f"{kind.name} {campaign}")  # noqa: S311 - the same in every run
     table = read_table()
@@ -166,10 +165,10 @@ def _pick(random: Random, often: Mapping[T, float]) -> T:
 def _plan(
     site: Site, now: datetime, days: int
 ) -> Iterator[tuple[tuple[int, int], bool, int, int]]:
-    """How many visits there are on each day.
+    """The visits of each day.
 
-    Yields the start and the length of the day as a ``Share`` has them, whether the
-    visits are a campaign's, the first visit, and how many there are.
+    Yields the start and the length of the day as in ``Share``, whether the visits are
+    those of a campaign, the first visit, and their number.
     """
     random = Random(site.hostname)  # noqa: S311 - the same in every run
     zone = ZoneInfo(site.timezone)
@@ -196,7 +195,7 @@ def _plan(
 
 
 def _season(day: date) -> float:
-    """How busy *day* is: between the beginnings of two months, in a straight line."""
+    """The relative traffic of *day*, interpolated between two months."""
     months: Sequence[float] = read_table()["months"]
     before, after = months[day.month - 1], months[day.month % 12]
     return before + (after - before) * (day.day - 1) / 31

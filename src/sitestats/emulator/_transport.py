@@ -17,8 +17,8 @@ from ._http import RecordedRequest
 class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Passes requests to an emulator, for sync and async clients.
 
-    It holds no resources: closing it does nothing, and clients, threads and event
-    loops may share it.
+    It holds no resources, so closing it does nothing. Clients, threads and event loops
+    can share it.
     """
 
     def __init__(self, service: FailingService) -> None:
@@ -43,7 +43,7 @@ class EmulatorClient(httpx.Client):
     """Sends to an emulator."""
 
     is_emulator = True
-    """A client with a store takes it: its responses depend on the client alone."""
+    """The store accepts this client, whose responses depend on the client alone."""
 
 
 class AsyncEmulatorClient(httpx.AsyncClient):

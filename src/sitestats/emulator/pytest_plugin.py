@@ -1,7 +1,7 @@
-"""pytest fixtures: an emulator for each test, and clients of it.
+"""pytest fixtures: an emulator for each test, and its clients.
 
-pytest finds the plugin by itself. To give all of your tests the same websites and
-rows, override ``sitestats_emulator`` in your ``conftest.py``; the clients use it.
+pytest finds this plugin by itself. To give all of your tests the same websites and
+rows, override ``sitestats_emulator`` in your ``conftest.py``. The clients use it.
 """
 
 from __future__ import annotations
