@@ -315,6 +315,15 @@ def evidence(session: nox.Session) -> None:
 
 
 @nox.session
+def kills(session: nox.Session) -> None:
+    """Kill 200 updates of a warehouse and 100 runs of ensure; ``-- 10 10`` fewer."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    script = "tests/soak/test_kills.py"
+    numbers = session.posargs or ["200", "100"]
+    session.run("python", script, *numbers, env={"PYTHONPATH": HELPERS})
+
+
+@nox.session
 def warehouse(session: nox.Session) -> None:
     """Load into the PostgreSQL whose address is in the variable POSTGRES."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)

@@ -50,7 +50,9 @@ COMMANDS = list(commands(app))
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
-    """The help of each command has examples with options that exist."""
+    """The help of each command has examples with options that exist; and no option
+    takes a secret, as arguments show in the list of processes.
+    """
     done = run(*path, "--help")
     assert (done.code, done.err) == (0, "")
     if path in {("warehouse",), ("websites",)}:
@@ -60,6 +62,10 @@ def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
     for example in examples:
         words = shlex.split(re.split(r" > |\)\"| +#", example)[0])
         check_command(words[1:])
+    names = {parameter.name or "" for parameter in command_of(app, *path).params}
+    # The emulator's key is made up, and opens nothing.
+    if path != ("emulator",):
+        assert not any(re.search("key|user|token|secret", name) for name in names)
 
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -81,22 +87,6 @@ def check_command(words: list[str]) -> None:
     known = {option for parameter in command.params for option in parameter.opts}
     used = {word.partition("=")[0] for word in words if word.startswith("-")}
     assert used <= known
-
-
-def test_the_version_is_the_package_s(run: Run) -> None:
-    """--version prints the installed version."""
-    assert version("sitestats") in run("--version").out
-
-
-def test_no_credential_is_an_argument() -> None:
-    """No option takes a secret, as arguments show in the list of processes."""
-    for path in COMMANDS:
-        command = command_of(app, *path)
-        if path == ("emulator",):
-            # The emulator's key is made up, and opens nothing.
-            continue
-        names = {parameter.name or "" for parameter in command.params}
-        assert not any(re.search("key|user|token|secret", name) for name in names)
 
 
 @pytest.mark.parametrize(
@@ -126,10 +116,13 @@ def test_a_failure_is_one_line(
 
 
 def test_without_an_address_there_is_advice(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    emulator: Emulator, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a base address the error says what to set, and names the profiles."""
-    monkeypatch.delenv("SITESTATS_BASE_URL", raising=False)
+    """Without a base address the error says what to set, and names the profiles. The
+    environment's credentials go to an address that is given.
+    """
+    address = os.environ["SITESTATS_BASE_URL"]
+    monkeypatch.delenv("SITESTATS_BASE_URL")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     (tmp_path / "sitestats").mkdir()
     profiles = tmp_path / "sitestats" / "config.toml"
@@ -137,17 +130,9 @@ def test_without_an_address_there_is_advice(
     for command in (["websites", "list"], ["url", "a.example"]):
         done = run(*command)
         assert done.code == 2
-        assert "--base-url" in done.err
-        assert "SITESTATS_BASE_URL" in done.err
+        for words in ("--base-url", "SITESTATS_BASE_URL"):
+            assert words in done.err
         assert "--profile with one of work, home" in done.err
-
-
-def test_the_key_goes_to_an_address_that_is_named(
-    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """--base-url permits sending the environment's credentials there."""
-    address = os.environ["SITESTATS_BASE_URL"]
-    monkeypatch.delenv("SITESTATS_BASE_URL")
     assert run("websites", "list", "--base-url", address).code == 0
 
 
@@ -229,17 +214,28 @@ MISSING = """\
 import sys
 sys.modules[{library!r}] = None
 from sitestats.cli import main
-sys.argv = ["sitestats", "demo"]
+sys.argv = {command!r}
 main()
 """
 
 
-@pytest.mark.parametrize("library", ["click", "rich"])
-def test_without_the_extra_the_command_says_so(library: str) -> None:
-    """Without click or rich the command names the extra, with the code of wrong use."""
-    program = MISSING.format(library=library)
+@pytest.mark.parametrize(
+    ("library", "extra", "command"),
+    [
+        ("click", "cli", ["sitestats", "demo"]),
+        ("rich", "cli", ["sitestats", "demo"]),
+        ("dlt", "warehouse", ["sitestats", "warehouse", "status"]),
+        ("pyarrow", "warehouse", ["sitestats", "warehouse", "update"]),
+    ],
+)
+@pytest.mark.usefixtures("emulator")
+def test_without_an_extra_the_command_says_so(
+    library: str, extra: str, command: list[str]
+) -> None:
+    """What is not installed is named, with the code of wrong use."""
+    program = MISSING.format(library=library, command=command)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert "pip install 'sitestats[cli]'" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"pip install 'sitestats[{extra}]'" in done.stderr

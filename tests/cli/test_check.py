@@ -20,22 +20,15 @@ KEY = "sa_api_key_0123456789abcdef"
 
 
 def test_a_line_each(emulator: Emulator, run: Run) -> None:
-    """It names the variables, and never a credential."""
+    """It names the variables, and never a credential; a script reads the same."""
     done = run("check")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert [line[:14] for line in lines[:3]] == [
-        "✓ base address",
-        "✓ API key     ",
-        "✓ user ID     ",
-    ]
+    starts = ["✓ base address", "✓ API key     ", "✓ user ID     "]
+    assert [line[:14] for line in lines[:3]] == starts
     assert "from SITESTATS_API_KEY" in lines[1]
     assert emulator.api_key not in done.out
     assert emulator.user_id not in done.out
-
-
-def test_json_has_the_same_rows(emulator: Emulator, run: Run) -> None:
-    """A script reads what a person does."""
     found = json.loads(run("check", "--format", "json").out)
     assert found["ok"] is True
     assert found["rows"][1]["text"] == "from SITESTATS_API_KEY"

@@ -21,21 +21,17 @@ if TYPE_CHECKING:
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
 @pytest.mark.parametrize(
-    ("given", "more"),
+    ("options", "more"),
     [
-        ([], []),
+        ("", []),
         (
-            [
-                *("--api-key", "my_key", "--made-up", "2"),
-                *("--latency", "1ms", "--fail", "503:0%"),
-            ],
+            "--api-key my_key --made-up 2 --latency 1ms --fail 503:0%",
             ["shop.example", "blog.example"],
         ),
     ],
-    ids=["own", "given"],
 )
 def test_the_emulator_serves_until_it_is_interrupted(
-    given: list[str], more: list[str], tmp_path: Path
+    options: str, more: list[str], tmp_path: Path
 ) -> None:
     """It prints settings for a shell, and serves with them.
 
@@ -46,7 +42,7 @@ def test_the_emulator_serves_until_it_is_interrupted(
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "sitestats", "emulator", "--port", "0"),
-            *("--load", str(rows), "--website", "other.example", *given),
+            *("--load", str(rows), "--website", "other.example", *options.split()),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -59,7 +55,7 @@ def test_the_emulator_serves_until_it_is_interrupted(
         for _ in range(3)
     )
     assert settings["SITESTATS_API_KEY"] != "real_key"
-    assert not given or settings["SITESTATS_API_KEY"] == "my_key"
+    assert not options or settings["SITESTATS_API_KEY"] == "my_key"
     with sitestats.Client(
         settings["SITESTATS_BASE_URL"],
         api_key=settings["SITESTATS_API_KEY"],

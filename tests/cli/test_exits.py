@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any, cast
 
@@ -96,17 +96,14 @@ def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
     """
     path = tmp_path / "w.csv"
     path.write_text("hostname\na.example\nb.example\nc.example\n")
-    emulator = Emulator()
-    emulator.fail_next(latency=60, when=lambda request: b'"b.ex' in request.body)
+    emulator, came = Emulator(), threading.Event()
+    emulator.fail_next(latency=60, when=lambda r: b'"b.ex' in r.body and not came.set())
     with emulator.serve() as address:
         process = start(
             *("websites", "ensure", str(path), "--yes", "--format", "json"),
             **environment(address, emulator),
         )
-        while process.poll() is None and not any(
-            b'"b.ex' in request.body for request in emulator.requests
-        ):
-            time.sleep(0.01)
+        assert came.wait(60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitestats import MissingExtraError
+from commands import start
 from sitestats._common.lock_files import locked
 
 if TYPE_CHECKING:
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from sitestats.emulator import Emulator
 
 duckdb = pytest.importorskip("duckdb")
-DltException = pytest.importorskip("dlt.common.exceptions").DltException
+pytest.importorskip("dlt")
 
 pytestmark = pytest.mark.slow
 
-SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
-YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
-PACKAGE = "sitestats.warehouse"
+TODAY = datetime.now(UTC).date()
+SINCE = str(TODAY - timedelta(days=2))
+YESTERDAY = str(TODAY - timedelta(days=1))
+BLOG = "blog.semicomplete.com"
 UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
 
@@ -38,66 +39,71 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_database_that_is_kept_up_to_date(
-    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An update makes the file, and tells on standard error how far it is and what has
-    failed; the status has it too, for monitoring as a code, until the website is
-    forgotten, and nothing is requested of the service. The first day is remembered.
+@pytest.fixture(scope="module")
+def first(
+    served: tuple[Emulator, str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, int, str, str]:
+    """The folder of a database after its first update, of which a website failed; with
+    the exit code and the output of the update.
     """
-    emulator.change_website("blog.semicomplete.com", locked=True)
-    done = run("warehouse", "update")
-    assert done.code == 2
-    assert done.err.startswith(
-        "sitestats: The first update needs a first day (--since)"
-    )
-    done = run(*UPDATE, "--concurrency", "1")
-    assert done.out == "5 requests; up to date: 2 of 3 websites\n"
+    emulator, address = served
+    folder = tmp_path_factory.mktemp("first")
+    emulator.change_website(BLOG, locked=True)
+    settings = {"API_KEY": emulator.api_key, "USER_ID": emulator.user_id}
+    settings |= {"BASE_URL": address, "WAREHOUSE": str(folder)}
+    variables = {f"SITESTATS_{name}": text for name, text in settings.items()}
+    process = start(*UPDATE, "--concurrency", "1", **variables)
+    out, err = process.communicate(timeout=60)
+    emulator.change_website(BLOG, locked=False)
+    return folder, process.returncode, out, err
+
+
+@pytest.fixture
+def updated(first: tuple[Path, int, str, str], folder: Path) -> None:
+    """The current folder is a copy of that one, as if it had been moved."""
+    shutil.copytree(first[0], folder, dirs_exist_ok=True)
+
+
+def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
+    """It tells on standard error how far it is and what has failed."""
+    folder, code, out, err = first
+    assert (code, out) == (3, "5 requests; up to date: 2 of 3 websites\n")
     # An update that takes long has a line of its pace before that.
-    locked = "sitestats: blog.semicomplete.com: WebsiteLockedError: This website is"
-    assert locked in done.err
-    assert done.code == 3
-    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
-        (found,) = database.execute(
-            "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"
-        ).fetchall()
-    assert found[0] > 500
-    emulator.forget_requests()
-    done = run("warehouse", "status", "--format", "json")
-    first, *others = json.loads(done.out)
-    assert (first["hostname"], first["behind"]) == ("blog.semicomplete.com", 2)
-    assert [row["behind"] for row in others] == [0, 0]
+    assert f"sitestats: {BLOG}: WebsiteLockedError: This website is" in err
+    with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
+        sql = "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"
+        assert database.execute(sql).fetchall()[0][0] > 500
+
+
+@pytest.mark.usefixtures("updated")
+def test_the_status_shows_what_is_behind(run: Run, emulator: Emulator) -> None:
+    """For monitoring as a code too. No request is sent."""
+    found = json.loads(run("warehouse", "status", "--format", "json").out)
+    behind = [(row["hostname"] == BLOG, row["behind"]) for row in found]
+    assert behind == [(True, 2), (False, 0), (False, 0)]
     done = run("warehouse", "status")
-    assert done.code == 0
     first_line, _, table = done.out.partition("\n")
-    assert first_line == "2 of 3 websites up to date"
+    assert (done.code, first_line) == (0, "2 of 3 websites up to date")
     assert "WebsiteLockedError" in table
     assert "\nsemicomplete.com " not in table
     assert "\nsemicomplete.com " in run("warehouse", "status", "--all").out
     assert run("warehouse", "status", "--check").code == 4
     assert run("warehouse", "status", "--check", "--max-behind", "2").code == 0
-    done = run("warehouse", "forget", "blog.semicomplete.con")
-    assert done.code == 2
-    assert "(did you mean 'blog.semicomplete.com'?)" in done.err
-    monkeypatch.chdir("/")
-    monkeypatch.setenv("SITESTATS_WAREHOUSE", str(folder))
-    done = run("warehouse", "forget", "blog.semicomplete.com")
-    assert "The service still lists blog.semicomplete.com" in done.err
-    done = run("warehouse", "forget", "blog.semicomplete.com", "--force")
-    assert (done.code, done.out) == (
-        0,
-        "removed from coverage: blog.semicomplete.com\n",
-    )
-    done = run("warehouse", "status", "--check")
-    assert done.code == 0
-    assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert emulator.requests == ()
-    emulator.change_website("blog.semicomplete.com", locked=False)
-    done = run("warehouse", "update", "--fields", "pages")
-    assert done.out.endswith("up to date: 3 of 3 websites\n")
-    with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
-        days = database.execute("SELECT min(first_day) FROM web.days").fetchall()
-    assert str(days[0][0]) == SINCE
+
+
+@pytest.mark.usefixtures("updated")
+def test_a_website_is_forgotten(run: Run, emulator: Emulator) -> None:
+    """One that is still listed has to be forced. The status does not have it then."""
+    done = run("warehouse", "forget", "blog.semicomplete.con")
+    assert (done.code, f"(did you mean '{BLOG}'?)" in done.err) == (2, True)
+    done = run("warehouse", "forget", BLOG)
+    assert f"The service still lists {BLOG}" in done.err
+    done = run("warehouse", "forget", BLOG, "--force")
+    assert (done.code, done.out) == (0, f"removed from coverage: {BLOG}\n")
+    done = run("warehouse", "status", "--check")
+    assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
+    assert (done.code, emulator.requests) == (0, ())
 
 
 HOLD = """
@@ -105,61 +111,58 @@ import duckdb
 with duckdb.connect("sitestats.duckdb", read_only=True):
     print("open", flush=True)
     input()
-print("closed", flush=True)
 """
 
 
+@pytest.mark.usefixtures("updated")
 def test_while_a_notebook_has_the_file_open(
     run: Run, emulator: Emulator, folder: Path
 ) -> None:
     """The status is that of the last load, and says so; an update waits for the file,
-    names who has it, and goes on once it is closed, with what it has read.
+    names who has it, and goes on once it is closed. It remembers the first day.
     """
-    assert run(*UPDATE).code == 0
     with subprocess.Popen(
         [sys.executable, "-c", HOLD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
     ) as process:
-        assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"
-        emulator.forget_requests()
         done = run("warehouse", "status")
-        assert (done.code, done.out[:31]) == (0, "3 of 3 websites up to date; the")
+        assert (done.code, done.out[:26]) == (0, "2 of 3 websites up to date")
         assert done.err.startswith("sitestats: warning: coverage as of ")
-        done = run(*UPDATE, "--wait", "0.1")
+        done = run("warehouse", "update", "--wait", "0")
         assert done.code == 4
         assert f"(PID {process.pid}) has {folder}/sitestats.duckdb open" in done.err
         assert emulator.requests == ()
-        closing = threading.Timer(0.5, process.communicate, ["\n"])
+        closing = threading.Timer(0.1, process.communicate, ["\n"])
         closing.start()
-        assert run(*UPDATE).code == 0
+        done = run("warehouse", "update", "--wait", "30")
         closing.join()
+    assert done.out.endswith("up to date: 3 of 3 websites\n")
+    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
+        days = database.execute("SELECT min(first_day) FROM web.days").fetchall()
+    assert str(days[0][0]) == SINCE
 
 
+@pytest.mark.usefixtures("updated")
 def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
     """The websites of a file are read, and a day that fails is one to try later."""
     file = folder / "hosts.txt"
-    file.write_text("# mine\nsemicomplete.com\n\n", "utf-8")
-    emulator.fail_next(times=3, status=500, path="/semicomplete.com.json")
+    file.write_text(f"# mine\n{BLOG}\n\n", "utf-8")
+    emulator.fail_next(times=3, status=500, path=f"/{BLOG}.json")
     once = ("--retries", "0", "--concurrency", "1", "--quiet")
     done = run(*UPDATE, "--hosts-from", file, *once)
-    assert done.code == 4
-    assert done.out == ""
-    assert f"semicomplete.com: {SINCE}: ServerError: " in done.err
-    file.write_text("# none\n", "utf-8")
-    done = run(*UPDATE, "--hosts-from", file)
-    assert (done.code, done.out) == (2, "")
-    assert "the list has no websites" in done.err
+    assert (done.code, done.out) == (4, "")
+    assert f"{BLOG}: {SINCE}: ServerError: " in done.err
 
 
 def test_an_update_says_first_how_many_requests_it_makes(
     run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dry run requests no day and leaves no file; before many requests a terminal is
-    asked, unless there is --yes, and a log is warned. Totals alone are few requests.
+    """A dry run requests no day; before many requests a terminal is asked, unless there
+    is --yes, and a log is warned. Totals alone are few requests.
     """
     since = (*UPDATE[:4], "--until", YESTERDAY)
     done = run(*since, "--dry-run")
@@ -175,32 +178,36 @@ def test_an_update_says_first_how_many_requests_it_makes(
     done = run(*since, "--fields", "none", "--yes", "--until", SINCE)
     assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
-    earlier = datetime.now(UTC).date() - timedelta(days=4)
+    earlier = TODAY - timedelta(days=4)
     done = run(*UPDATE[:2], "--since", earlier, "--fields", "pages")
     assert done.code == 0
     assert "warning: this update is large: at most 15 requests" in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--since", "May"), 2, "Invalid value for '--since': 'May' does not match"),
-        (("--fields", "pags"), 2, "'pags' is not a table"),
-        (("--to", "postgres"), 2, "DESTINATION__POSTGRES__CREDENTIALS"),
-        (("--to", "nothing"), 2, "nothing"),
-        (("--dataset", "sitestats"), 2, "--dataset sitestats: the file has that name"),
-    ],
-    ids=["day", "list", "unconfigured", "unknown", "same name"],
-)
+NO_DAY = "sitestats: The first update needs a first day (--since)"
+WRONG_USE = [
+    ((*UPDATE[:2],), NO_DAY),
+    ((*UPDATE, "--since", "May"), "Invalid value for '--since': 'May' does not match"),
+    ((*UPDATE, "--fields", "pags"), "'pags' is not a table"),
+    ((*UPDATE, "--to", "postgres"), "DESTINATION__POSTGRES__CREDENTIALS"),
+    ((*UPDATE, "--to", "nothing"), "nothing"),
+    ((*UPDATE, "--dataset", "sitestats"), "--dataset sitestats: the file has that"),
+    ((*UPDATE, "--hosts-from", "none.txt"), "the list has no websites"),
+    (("warehouse", "status"), "the warehouse is empty: run"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), WRONG_USE)
 def test_wrong_use(
-    run: Run, emulator: Emulator, arguments: tuple[str, ...], code: int, message: str
+    run: Run, emulator: Emulator, folder: Path, command: tuple[str, ...], message: str
 ) -> None:
-    """What can't work is reported in a few lines, and nothing is requested."""
-    done = run(*UPDATE, *arguments)
-    assert done.code == code
+    """What can't work is told in a few lines, and no day is requested."""
+    (folder / "none.txt").write_text("# none\n", "utf-8")
+    done = run(*command)
+    assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert len(done.err) < 1_000
-    assert emulator.requests == ()
+    assert {request.path for request in emulator.requests} <= {"/api/websites"}
 
 
 def test_a_second_run_at_once(run: Run, emulator: Emulator, folder: Path) -> None:
@@ -222,45 +229,3 @@ def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) ->
         assert (done.code, done.out) == (3, "")
         assert done.err.startswith("sitestats: the destination failed: ")
         assert done.err.count("\n") == 1
-
-
-@pytest.mark.usefixtures("emulator")
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without dlt, the command and the package name the extra."""
-    program = "import sys; sys.modules['dlt'] = None; from sitestats.cli import main"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{program}; main()", *UPDATE],
-        check=False,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    needed = "dlt is not installed: pip install 'sitestats[warehouse]'"
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"sitestats: {needed}\n"
-    monkeypatch.setitem(sys.modules, "dlt", None)
-    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(MissingExtraError) as raised:
-        importlib.import_module(PACKAGE)
-    assert str(raised.value) == needed
-
-
-def test_a_status_makes_no_database(run: Run, folder: Path) -> None:
-    """Where nothing was loaded, the status says so, and makes no file."""
-    done = run("warehouse", "status")
-    assert done.code == 2
-    assert "the warehouse is empty" in done.err
-    assert [*folder.iterdir()] == []
-
-
-def test_only_this_command_imports_dlt() -> None:
-    """The package and the other commands start without dlt, which takes seconds."""
-    program = """
-import sys
-import sitestats.cli
-from sitestats import *
-from sitestats.cli import _app, _stats, _websites, _warehouse
-assert "dlt" not in sys.modules
-assert "pyarrow" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

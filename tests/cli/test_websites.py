@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -35,6 +34,9 @@ hostname = "new.example"
 """
 
 
+NO = {"ok": False, "error": "No"}
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file with one website that exists and two that do not."""
@@ -50,15 +52,10 @@ class Keyboard(io.StringIO):
         return True
 
 
-@pytest.fixture
-def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let a person at a terminal type the replies."""
-
-    def sit(typed: str) -> None:
-        monkeypatch.setattr("sys.stdin", Keyboard(typed))
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-
-    return sit
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    """Let a person at a terminal type this."""
+    monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 
 
 def adds(emulator: Emulator) -> list[str]:
@@ -81,9 +78,7 @@ def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -
     assert read[0]["hostname"] == "semicomplete.com"
     assert read[0]["is_public"] is True
     assert read[0]["extra"] == {}
-    rows = list(
-        csv.DictReader(io.StringIO(run("websites", "list", "--format=csv").out))
-    )
+    rows = rows_of(run("websites", "list", "--format=csv").out)
     assert [row["hostname"] for row in rows] == list(emulator.websites)
     assert rows[0]["is_public"] == "true"
 
@@ -100,52 +95,40 @@ def test_ensure_adds_what_is_missing(emulator: Emulator, run: Run, file: Path) -
     assert len(adds(emulator)) == 2
 
 
-def test_without_a_terminal_it_does_not_ask(
-    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a terminal and without --yes it adds nothing, and says so."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    for command in (("ensure", file), ("add", "new.example")):
-        done = run("websites", *command)
-        assert done.code == 2
-        assert "give --yes" in done.err.splitlines()[-1]
-    assert adds(emulator) == []
-
-
 @pytest.mark.parametrize("typed", ["n\n", "\n", "no\n", ""])
-def test_a_person_may_say_no(
-    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, typed: str
+def test_nothing_is_added_without_a_yes(
+    emulator: Emulator,
+    run: Run,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
 ) -> None:
-    """Nothing is added unless the reply is yes, nor at the end of the input."""
-    at_a_terminal(typed)
-    done = run("websites", "ensure", file)
-    assert done.code == 130
-    assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err
-    assert done.err.endswith("sitestats: interrupted: nothing was changed\n")
+    """Unless a person at a terminal says it, or --yes is given; nor at the end of the
+    input. A person sees both forms of a name before it is added for ever.
+    """
+    for command, number in ((("ensure", file), 2), (("add", "Bücher.example"), 1)):
+        monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+        done = run("websites", *command)
+        assert (done.code, "give --yes" in done.err.splitlines()[-1]) == (2, True)
+        at_a_terminal(monkeypatch, typed)
+        done = run("websites", *command)
+        assert done.code == 130
+        asked = f"Add {number} website{'s' * (number > 1)}? (this can cost money, and"
+        assert asked in done.err
+        assert done.err.endswith("sitestats: interrupted: nothing was changed\n")
+    assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
     assert adds(emulator) == []
 
 
 def test_a_person_may_say_yes(
-    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
+    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the plan and a yes the websites are added."""
-    at_a_terminal("Yes\n")
+    at_a_terminal(monkeypatch, "Yes\n")
     done = run("websites", "ensure", file)
     assert done.code == 0
     assert "to add     shop.example" in done.err
     assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
-
-
-def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
-    emulator: Emulator, run: Run, at_a_terminal: Any
-) -> None:
-    """A person sees both forms of a name before it is added for ever."""
-    at_a_terminal("no\n")
-    done = run("websites", "add", "Bücher.example")
-    assert done.code == 130
-    assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
-    assert "Add 1 website? (this can" in done.err
-    assert adds(emulator) == []
 
 
 def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None:
@@ -165,10 +148,10 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ({"status": 400, "body": {"ok": False, "error": "No"}}, 3),
-        ({"status": 403, "body": {"ok": False, "error": "No"}}, 3),
-        ({"status": 401, "body": {"ok": False, "error": "No"}}, 3),
-        ({"status": 429, "retry_after": 900, "body": {"error": "No"}}, 4),
+        ({"status": 400, "body": NO}, 3),
+        ({"status": 403, "body": NO}, 3),
+        ({"status": 401, "body": NO}, 3),
+        ({"status": 429, "retry_after": 900, "body": NO}, 4),
         ({"status": 500}, 4),
         ({"status": 500, "processed": True}, 0),
     ],
@@ -277,39 +260,33 @@ def test_what_list_writes_plan_reads(
     assert codes == [0, 0]
 
 
-def test_a_run_is_continued_by_its_journal(
-    emulator: Emulator, run: Run, file: Path, tmp_path: Path
+def test_a_run_has_a_journal(
+    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A journal that is named is emptied in the end; without a state folder that can be
-    written it is needed, and the error names the option.
+    """While another run adds websites for the account, the code is to try later.
+    Without a state folder that can be written, the error names the option for a
+    journal, which is emptied in the end.
     """
-    journal = tmp_path / "journal"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(file))
-        done = run("websites", "ensure", file, "--yes")
-        assert done.code == 2
-        assert done.err.endswith("name a file that can be written by --journal\n")
-        assert adds(emulator) == []
-        done = run("websites", "ensure", file, "--yes", "--journal", journal)
-    assert done.code == 0
-    assert journal.read_bytes() == b""
-
-
-def test_two_runs_at_once(emulator: Emulator, run: Run, file: Path) -> None:
-    """While another run adds websites for the account, the code is to try later."""
-    base_url = os.environ["SITESTATS_BASE_URL"]
+    base_url, journal = os.environ["SITESTATS_BASE_URL"], file.parent / "journal"
+    ensure = ("websites", "ensure", file, "--yes")
     with (
         emulator.client(base_url=base_url) as client,
         open_journals(client._runner.settings, None),
     ):
-        done = run("websites", "ensure", file, "--yes")
+        done = run(*ensure)
     assert (done.code, done.out) == (4, "")
     assert "another run adds websites for this account" in done.err
+    monkeypatch.setenv("XDG_STATE_HOME", str(file))
+    done = run(*ensure)
+    assert done.code == 2
+    assert done.err.endswith("name a file that can be written by --journal\n")
     assert adds(emulator) == []
+    assert run(*ensure, "--journal", journal).code == 0
+    assert journal.read_bytes() == b""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
-def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
+def test_many_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
     """In a terminal a bar shows how far the run is, after the plan and a yes."""
     path = tmp_path / "hosts.txt"
     path.write_text("".join(f"w{number:03}.example\n" for number in range(200)))

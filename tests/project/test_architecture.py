@@ -135,6 +135,7 @@ def below(error: type[Exception]) -> set[type[Exception]]:
         ("import sitestats", set[str]()),
         ("from sitestats import QueryError, StatsQuery", {"attr"}),
         ("from sitestats import Client", {"attr", "anyio", "cattrs", "msgspec"}),
+        ("import sitestats.cli._app", {"attr", "click", "msgspec"}),
     ],
 )
 def test_only_what_is_used_is_loaded(statement: str, libraries: set[str]) -> None:
@@ -148,5 +149,14 @@ def test_only_what_is_used_is_loaded(statement: str, libraries: set[str]) -> Non
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     heavy = {"anyio", "attr", "asyncio", "cattrs", "h11", "httpx", "msgspec", "ssl"}
-    heavy |= {"click", "duckdb", "pandas", "polars", "pyarrow", "rich", "matplotlib"}
+    heavy |= {
+        "click",
+        "dlt",
+        "duckdb",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "rich",
+        "matplotlib",
+    }
     assert loaded & heavy == libraries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import multiprocessing
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pytest
 from dlt.extract.exceptions import ResourceExtractionError
 
+from sitestats import Client
 from sitestats.warehouse import Coverage, Update, sitestats_source, update
 from sitestats.warehouse._tables import COLUMNS
 
@@ -70,6 +72,19 @@ def run(
     given = {"first_day": FIRST, "lists": LISTS, "client": emulator.client(retries=0)}
     source = sitestats_source(**{**given, "now": ticking(emulator.now), **options})
     return update(pipeline(folder, destination), source)
+
+
+# Importing dlt takes seconds: a process does it once, and forks for each update.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "pandas"])
+
+
+def update_once(folder: Path, account: dict[str, Any], now: dt.datetime) -> None:
+    """Update the warehouse in *folder*, in several loads, in a process of its own."""
+    options: dict[str, Any] = {"first_day": FIRST, "lists": LISTS, "max_requests": 6}
+    with Client(**account, proxy=None) as client:
+        source = sitestats_source(client=client, now=ticking(now), **options)
+        update(pipeline(folder), source)
 
 
 @attrs.define

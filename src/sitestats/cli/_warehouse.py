@@ -323,11 +323,15 @@ def _pipeline(destination: str, dataset: str) -> Pipeline:
         raise click.UsageError(
             f"--dataset {_NAME}: the file has that name: choose another"
         )
+    to: Any = destination
+    if destination == "duckdb":
+        # dlt would load once more into the old file after the folder was moved.
+        to = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
     # Beside the database; and pending packages belong to one destination.
     name = f"{destination}-{dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
-        destination=destination,
+        destination=to,
         dataset_name=dataset,
         pipelines_dir=str(Path(".dlt", "pipelines", name).absolute()),
     )

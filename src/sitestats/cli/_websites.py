@@ -263,8 +263,7 @@ def _ensure(
     its code.
     """
     with make_client(options, read_only=False) as client:
-        planned = client.websites.plan(specs)
-        if planned.to_add and not yes:
+        if not yes and (planned := client.websites.plan(specs)).to_add:
             _confirm(planned)
         try:
             report = client.websites.ensure(

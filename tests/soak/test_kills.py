@@ -1,0 +1,135 @@
+"""Processes that are killed at random moments: ``ensure``, and a warehouse's update.
+
+``nox -s kills -- 200 100`` kills 200 updates and 100 runs of ``ensure``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from commands import start
+from journals import sent
+from sitestats.emulator import Emulator, RecordedRequest
+
+pytest.importorskip("dlt")
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
+]
+
+
+def outlives(process: BaseProcess, seconds: float) -> bool:
+    """Whether *process* was killed after these seconds, or else has ended well."""
+    process.join(seconds)
+    if alive := process.exitcode is None:
+        process.kill()
+        process.join()
+    assert alive or process.exitcode == 0
+    return alive
+
+
+def kill_updates(kills: int, folder: Path) -> str:
+    """After each night, the tables are those of a warehouse that nobody killed."""
+    from updates import FORKS, NOW, tables, update_once
+
+    last = NOW + dt.timedelta(kills)
+    emulator = Emulator.made_up(3, days=kills + 5, now=last)
+    emulator.now, nights, killed = NOW, 0, 0
+    with emulator.serve() as address:
+        account = {"api_key": emulator.api_key, "user_id": emulator.user_id}
+        account["base_url"] = address
+
+        def begin(name: str) -> BaseProcess:
+            arguments = (folder / name, account, emulator.now)
+            process = FORKS.Process(target=update_once, args=arguments)
+            process.start()
+            return process
+
+        # The first process waits for the imports.
+        assert not outlives(begin("first"), 600)
+        while killed < kills:
+            began = time.monotonic()
+            assert not outlives(begin("whole"), 600)
+            seconds = time.monotonic() - began
+            while outlives(begin("killed"), random.uniform(0, 1.5 * seconds)):
+                killed += 1
+            assert tables(folder / "killed") == tables(folder / "whole"), nights
+            emulator.now, nights = emulator.now + dt.timedelta(1), nights + 1
+    return f"{killed} kills of updates in {nights} nights"
+
+
+def kill_ensure(kills: int, folder: Path) -> str:
+    """Each website of a list is added exactly once, although the list of the service
+    lacks the last one when the next run begins.
+    """
+    most = 20
+    names = [f"w{number}.example" for number in range(most * kills)]
+    (folder / "list.txt").write_text("\n".join(names))
+    emulator, came, left = Emulator(), threading.Event(), 0
+
+    def count(request: RecordedRequest) -> bool:
+        nonlocal left
+        left -= request.method == "POST"
+        if left == 0:
+            came.set()
+        return False
+
+    def begin() -> subprocess.Popen[str]:
+        options = ("--yes", "--quiet", "--total-timeout", "3")
+        journal = ("--journal", str(folder / "journal"))
+        file = str(folder / "list.txt")
+        return start("websites", "ensure", file, *journal, *options, **variables)
+
+    emulator.fail_next(None, status=500, when=count)
+    account = {"API_KEY": emulator.api_key, "USER_ID": emulator.user_id}
+    with emulator.serve() as address, emulator.client() as client:
+        settings = {**account, "BASE_URL": address}
+        variables = {f"SITESTATS_{name}": text for name, text in settings.items()}
+        for _ in range(kills):
+            came.clear()
+            left = random.randint(1, most)
+            with begin() as process:
+                assert came.wait(60)
+                time.sleep(random.uniform(0, 0.005))
+                process.kill()
+            body: Any = client.request("GET", "/api/websites")
+            body["websites"].pop()
+            emulator.fail_next(body=body, path="/api/websites")
+        with begin() as process:
+            assert process.wait(600) in {0, 4}
+        # The service's list may have lacked a website that was added.
+        with begin() as process:
+            assert process.wait(600) == 0
+    assert Counter(sent(emulator)) == Counter(names)
+    return f"{kills} kills of ensure, {len(names)} websites added once"
+
+
+@pytest.mark.parametrize("kill", [kill_updates, kill_ensure])
+def test_a_killed_process_is_continued(
+    kill: Callable[[int, Path], str], tmp_path: Path
+) -> None:
+    """What it did not finish, the next run does, and does nothing twice."""
+    kill(1, tmp_path)
+
+
+if __name__ == "__main__":
+    for kill, number in zip((kill_updates, kill_ensure), sys.argv[1:], strict=True):
+        with TemporaryDirectory() as folder:
+            began = time.monotonic()
+            done = kill(int(number), Path(folder))
+            sys.stdout.write(f"{done}, in {time.monotonic() - began:.0f} s\n")
