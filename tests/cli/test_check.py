@@ -86,7 +86,7 @@ def test_a_difference_is_code_8_and_an_end_is_code_4(
     """A job notices both, and JSON has no other line."""
     command = "check", "--compare", "semicomplete.com", "--report", tmp_path / "r.json"
     emulator.fail_next(
-        status=200, body=[], path="/api/websites", when=after(emulator, 4)
+        status=200, body=[], path="/api/websites", when=after(emulator, 3)
     )
     done = run(*command, "--format", "json")
     assert done.code == 8

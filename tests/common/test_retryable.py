@@ -19,12 +19,12 @@ from sitestats import (
     ServiceError,
     SiteStatsError,
 )
-from sitestats._common.pauses import Pauses
+from sitestats._common.hostnames import BaseAddress
 from sitestats._common.retryable import is_temporary
-from sitestats._common.settings import RetryPolicy
+from sitestats._common.settings import Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.failures import decode_json
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.responses import decode_json
 from sitestats._protocol.retry import send_with_retries
 
 GET = HttpRequest("GET", "/example.com.json")
@@ -81,7 +81,8 @@ def was_repeated(
     request: HttpRequest, outcome: HttpResponse | ConnectionFailedError
 ) -> bool:
     """Whether a flow sends *request* a second time after *outcome*."""
-    flow = send_with_retries(request, RetryPolicy(retries=1), 60.0, Pauses())
+    settings = Settings(BaseAddress.parse("https://x.example"), retry=1)
+    flow = send_with_retries(request, settings)
     step, sent = next(flow), 0
     try:
         while sent < 2:

@@ -107,7 +107,7 @@ def test_a_key_that_was_withheld_is_named(variant: str, status: int) -> None:
         own = Client(http_client=http_client)
         with pytest.raises(ServiceError, match=r"is from SITESTATS_API_KEY$"):
             own.stats.get(QUERY)
-    with pytest.raises(ConfigurationError, match=r"by Client\.from_env\(base_url\)"):
+    with pytest.raises(ConfigurationError, match=r"Client\.from_env\(base_url\)"):
         Client("https://other.example").websites.list()
 
 

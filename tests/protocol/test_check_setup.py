@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import socket
-import ssl
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
-import certifi
 import httpx
 import pytest
 
 from loopback import Connection, closed_address, serve
-from sitestats import AuthenticationError, Client, SetupReport, StatsQuery
+from sitestats import AuthenticationError, Client, SetupReport, SetupRow, StatsQuery
 from sitestats.emulator import Emulator
 
 KEY: Final = "sa_api_key_0123456789abcdef"
@@ -29,33 +27,27 @@ def texts(report: SetupReport) -> dict[str, tuple[bool | None, str]]:
 def checked(emulator: Emulator, **options: Any) -> dict[str, tuple[bool | None, str]]:
     """The rows of both clients, which have to be the same."""
     with emulator.client(**options) as client:
-        rows = texts(client.check())
+        report = client.check()
 
     async def main() -> SetupReport:
         async with emulator.async_client(**options) as client:
             return await client.check()
 
-    others = texts(anyio.run(main))
-    for name in ("clock", "call"):
-        assert rows.pop(name)[0] is others.pop(name)[0]
-    assert rows == others
-    return rows
+    assert anyio.run(main).rows == report.rows
+    return texts(report)
 
 
 def test_a_set_up_that_works() -> None:
-    """Each row says what was found, by two requests that write nothing."""
+    """Each row says what was found, by a request that reads."""
     emulator = Emulator.demo()
     assert checked(emulator) == {
         "base address": (True, "http://emulator.test, from base_url"),
         "API key": (True, "from api_key"),
         "user ID": (True, "from user_id"),
-        "proxy": (None, "not checked: that of http_client="),
-        "certificates": (None, "not checked: that of http_client="),
         "connection": (True, "the service responds"),
-        "credentials": (True, "the service takes the key with the user ID"),
-        "list of websites": (True, "3 websites"),
+        "credentials": (True, "the service takes them, and lists 3 websites"),
     }
-    assert [str(one) for one in emulator.requests] == ["GET /api/websites"] * 4
+    assert [str(one) for one in emulator.requests] == ["GET /api/websites"] * 2
 
 
 def test_a_wrong_key_is_named_by_its_place() -> None:
@@ -108,9 +100,8 @@ def test_a_key_without_a_user_id_needs_a_private_website() -> None:
             host: texts(client.check(host))["credentials"]
             for host in (None, "semicomplete.com", "blog.semicomplete.com", "x.example")
         }
-    assert rows[None][0] is rows["semicomplete.com"][0] is rows["x.example"][0] is None
-    assert rows["blog.semicomplete.com"][0] is True
-    assert all(text.startswith("not checked") for ok, text in rows.values() if not ok)
+    assert [ok for ok, _ in rows.values()] == [None, None, True, False]
+    assert all(("not checked" in text) is (ok is None) for ok, text in rows.values())
     with emulator.client(user_id=None, api_key=KEY) as client:
         assert texts(client.check("blog.semicomplete.com"))["credentials"][0] is False
     # A key is not sent where it shows nothing.
@@ -119,17 +110,6 @@ def test_a_key_without_a_user_id_needs_a_private_website() -> None:
         for request in emulator.requests
         if request.path == "/api/websites"
     )
-
-
-def test_clocks_that_differ_are_wrong() -> None:
-    """Days and hours are those of the service, so a minute is the limit."""
-    emulator = Emulator.demo(now=datetime(2026, 1, 1, tzinfo=UTC))
-    with emulator.client() as client:
-        report = client.check()
-    assert texts(report)["clock"][0] is False
-    assert int(texts(report)["call"][1].split()[1].replace(",", "")) < 60_000
-    assert not report.ok
-    assert report.error is None
 
 
 def says_nothing(connection: Connection) -> None:
@@ -167,29 +147,16 @@ def test_the_step_that_failed_is_named(fault: str) -> None:
     assert "secret" not in str(report)
 
 
-def test_certificates_and_proxies_name_their_place(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What trusts everybody is wrong, even where all else works."""
-    address = closed_address()
-    found = certifi.where()
-    monkeypatch.setenv("SSL_CERT_FILE", found)
-    monkeypatch.setenv("HTTP_PROXY", f"{address}/")
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
-    for verify, ok, text in (
-        (True, True, f"those of {found}, from SSL_CERT_FILE"),
-        (found, True, f"those of {found}, from verify"),
-        (ssl.create_default_context(), True, "those of an SSLContext, from verify"),
-        (False, False, "not checked: anybody may read the key"),
-    ):
-        with Client(address, verify=verify) as client:
-            rows = texts(client.check())
-        assert rows["certificates"] == (ok, text)
-        assert rows["proxy"] == (True, f"{address}, from HTTP_PROXY or ALL_PROXY")
-    monkeypatch.delenv("SSL_CERT_FILE")
-    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
-    with Client(address, proxy=None) as client:
-        rows = texts(client.check())
-    assert rows["certificates"] == (True, "those of certifi")
-    assert rows["proxy"] == (True, "none")
+def test_a_report_is_lines_and_json() -> None:
+    """Both have each row in order; what was not checked is not wrong."""
+    none = SetupRow("user ID", "none", ok=None)
+    report = SetupReport((SetupRow("API key", "from api_key", ok=True), none))
+    assert str(report) == "✓ API key          from api_key\n- user ID          none"
+    assert json.loads(json.dumps(report.to_dict())) == {
+        "ok": True,
+        "rows": [
+            {"name": "API key", "ok": True, "text": "from api_key"},
+            {"name": "user ID", "ok": None, "text": "none"},
+        ],
+    }
+    assert not SetupReport((none, SetupRow("connection", "…", ok=False))).ok

@@ -69,7 +69,7 @@ def test_one_error_lists_all_problems() -> None:
     ]
 
 
-@pytest.mark.parametrize("hostname", ["other.example", "", "www.example.com", "/", 7])
+@pytest.mark.parametrize("hostname", ["other.example", "", "www.example.com", "/"])
 def test_another_website_is_an_error(hostname: Any) -> None:
     """A response about another website raises."""
     (problem,) = problems(TOTALS, {**GOOD, "hostname": hostname})
@@ -129,14 +129,10 @@ def test_a_requested_event_that_is_missing_counts_nothing() -> None:
         (TOTALS.timezone("Europe/Paris"), {}, ["time zone", "'UTC'", "'Europe/Paris'"]),
         (TOTALS.path("/a"), {"path": "*"}, ["page", "'*'", "'/a'"]),
         (TOTALS, {"path": "/a"}, ["page", "'/a'", "all pages"]),
-        (TOTALS.where(page="/a"), {"path": "/b"}, ["page", "'/b'", "'/a'"]),
         (TOTALS, {"version": 5}, ["version", "5", "6"]),
         (TOTALS, {"version": "6"}, ["'version' is left out", "$.version"]),
         (TOTALS, {"generated_in_ms": 0.5}, ["generated_in_ms", "got a number"]),
-        (TOTALS, {"start": "soon"}, ["start", "'soon'", "not a date"]),
         (TOTALS, {"end": 7}, ["end", "expected a string"]),
-        (TOTALS, {"end": "0001-01-01T00:00:00+14:00"}, ["end", "not a date"]),
-        (TOTALS, {"pageviews": -1}, ["-1 pageviews", "below 0"]),
     ],
 )
 def test_a_difference_from_the_query_is_a_warning(
@@ -199,7 +195,7 @@ def test_another_period_than_requested_warns(
         ("2026-09-01T00:00:00.000Z", "2026-10-01T00:59:59.999Z"),
         ("2026-08-31T23:00:00.000Z", "2026-09-30T22:59:59.999Z"),
         ("2026-09-01T00:00:00", "2026-09-30T23:59:59"),
-        ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
+        ("soon", "0001-01-01T00:00:00+14:00"),
         (None, None),
     ],
 )
@@ -209,15 +205,13 @@ def test_the_requested_period_does_not_warn(start: str, end: str) -> None:
 
 
 def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
-    """Days begin in the zone of the response; in an unknown one a day is no news."""
+    """Days begin in the zone of the response; in an unknown one nothing warns."""
     query = TOTALS.between("2023-04-26", "2023-05-26")
     echoed = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
     assert warned(query, echoing(*echoed, timezone=BERLIN)) == []
     (late,) = warned(query, echoing(*echoed))
     assert "starts on 2023-04-25 in UTC" in late
     assert warned(query, echoing(*echoed, timezone="Moon/Crater")) == []
-    other = echoing("2023-04-23T22:00:00Z", echoed[1], timezone="Moon/Crater")
-    assert "starts on 2023-04-23" in warned(query, other)[0]
 
 
 @pytest.mark.parametrize(
@@ -244,15 +238,6 @@ def test_words_go_by_the_services_own_date(
     assert words in " ".join(found)
 
 
-def test_a_histogram_of_another_time_warns() -> None:
-    """It is warned about once, where its entries are days of the period."""
-    rows = [{"date": "2025-09-01", "pageviews": 3, "visitors": 2}]
-    data = echoing("2026-09-01", "2026-09-30", histogram=rows)
-    query = SEPTEMBER.fields("histogram")
-    assert "is outside of the period" in " ".join(warned(query, data))
-    assert warned(query.interval("year"), data) == []
-
-
 # --- the first and the last day -----------------------------------------------------
 
 WORDS = TOTALS.last(days=7)
@@ -269,13 +254,11 @@ MADE_UP = "Moon/Crater"
         (WORDS.timezone(BERLIN), LOCAL, None, "2023-04-26 2023-05-26"),
         # Other days than requested are those that the numbers are of.
         (SEPTEMBER, LOCAL, BERLIN, "2023-04-26 2023-05-26"),
-        # Without a zone a moment may be on either of two days.
+        # In an unknown zone, and where the response does not say, as in version 1, they
+        # are those of the query.
         (WORDS, LOCAL, MADE_UP, "None None"),
-        (TOTALS.between("2023-04-26", "2023-05-26"), LOCAL, MADE_UP, "2023-04-26 2023"),
-        (SEPTEMBER, LOCAL, MADE_UP, "None None"),
-        # Where the response does not say, as in version 1, it is what was requested.
-        (SEPTEMBER, (None, None), "UTC", "2026-09-01 2026-09-30"),
-        (SEPTEMBER, ("soon", "9999-12-31T23:59:59Z"), "UTC", "2026-09-01 2026-09-30"),
+        (SEPTEMBER, LOCAL, MADE_UP, "2026-09-01 2026-09-30"),
+        (SEPTEMBER, (None, "soon"), "UTC", "2026-09-01 2026-09-30"),
         (WORDS, (None, "soon"), "UTC", "None None"),
     ],
 )

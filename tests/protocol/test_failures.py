@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_responses import REQUEST, http_response, stats_json
+from fake_responses import REQUEST, http_response
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -24,8 +24,9 @@ from sitestats._common.errors import (
     SiteStatsError,
     WebsiteLockedError,
 )
-from sitestats._protocol.failures import decode_json
+from sitestats._protocol.responses import decode_json
 
+NAMES = ("error", "message", "reason", "msg", "detail")
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 
@@ -146,29 +147,21 @@ def test_the_code_of_a_locked_website(status: int) -> None:
 @pytest.mark.parametrize(
     ("data", "status", "message"),
     [
-        (error_body("It broke."), 400, "It broke."),
-        ({"ok": False, "message": "It broke."}, 400, "It broke."),
-        ({"ok": False, "error": {"message": "It broke."}}, 400, "It broke."),
+        *(({"ok": False, name: "It broke."}, 400, "It broke.") for name in NAMES),
         ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
-        *(
-            ({"ok": False, name: "It broke."}, 400, "It broke.")
-            for name in ("reason", "msg", "detail")
-        ),
         ({"ok": False, "error": None, "reason": "Why.", "msg": "No."}, 400, "Why."),
-        ({"ok": False, "error": " "}, 400, "400 (Bad Request) without a message"),
+        ({"ok": False, "reason": "/a is wrong"}, 400, "/a is wrong"),
+        ({"ok": False, "error": " "}, 400, "the service responded without a message"),
         (
             {"status": 404, "message": "/example.com.json"},
             404,
             "the service does not know /example.com.json",
         ),
-        (PAGE, 502, "502 (Bad Gateway) with a page of HTML: Down & out"),
-        (b"<html>", 502, "502 (Bad Gateway) with a page of HTML: no title"),
-        (b"", 503, "503 (Service Unavailable) without a message"),
-        (b"upstream \x1b[31m\xff\ntimed out", 504, "upstream \ufffd[31m\ufffd timed"),
+        (PAGE, 502, "the service responded with a page of HTML"),
+        (b"", 503, "the service responded without a message"),
+        (b"upstream \x1b[31m\xff\ntimed out", 504, "upstream \\x1b[31m\ufffd timed"),
         (b"", 423, "the website is locked"),
-        (b"", 599, "the service responded 599 without a message"),
-        (b"[1]", 500, "the service responded 500 (Internal Server Error): [1]"),
-        ({"ok": False, "reason": "/a is wrong"}, 400, "/a is wrong"),
+        (b"[1]", 500, "[1]"),
     ],
 )
 def test_the_message_is_the_services_or_describes_the_response(
@@ -219,16 +212,14 @@ def test_retry_after_becomes_seconds(
     assert (coded.retry_after, coded.code) == (seconds, "SLOW")
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [300, 301, 308, 399])
 @pytest.mark.parametrize(
     ("location", "shown"),
     [
         ("https://me:pw@other.example/a.json?k=v#f", "https://other.example/a.json"),
-        ("//me:pw@other.example/a.json?k=v", " to other.example/a.json:"),
-        ("mailto:me@a.example", " to me@a.example:"),
-        ("/login?next=%2F", " to /login:"),
-        ("", "another address"),
-        ("https://[", "another address"),
+        ("//me:pw@other.example/a.json?k=v", " to //other.example/a.json,"),
+        ("/login?next=%2F", " to /login,"),
+        ("https://[", " to https://[,"),
     ],
 )
 def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
@@ -238,20 +229,6 @@ def test_redirects_are_not_followed(status: int, location: str, shown: str) -> N
     assert shown in error.message
     assert "base address" in error.message
     assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
-
-
-@pytest.mark.parametrize("status", [100, 199, 300, 304, 399])
-def test_an_undocumented_status(status: int) -> None:
-    """A status that the document does not name is a response error."""
-    error = failed(stats_json(), status)
-    assert isinstance(error, ResponseError)
-    assert str(status) in str(error)
-
-
-@pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])
-def test_a_response_that_is_no_error_passes(data: Any) -> None:
-    """decode_json() raises for error responses only, whatever else the body holds."""
-    decode_json(http_response(data), REQUEST, may_be_text=True)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from attrs import define, field
 from hypothesis import given
@@ -15,8 +16,8 @@ from sitestats._common.errors import (
     RateLimitedError,
     SiteStatsError,
 )
-from sitestats._common.pauses import Pauses
-from sitestats._common.settings import RetryPolicy
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.retry import (
@@ -106,32 +107,28 @@ def run(
 ) -> ConcurrentFlows:
     """Run one call to its end, which gets these *responses*."""
     flows = ConcurrentFlows([*responses])
-    policy = RetryPolicy(retries=2)
-    flows.run(send_with_retries(request, policy, total_timeout, Pauses()))
+    flows.run(send_with_retries(request, settings(RetryPolicy(), total_timeout)))
     return flows
 
 
+def settings(policy: RetryPolicy = POLICY, total_timeout: float = 60.0) -> Settings:
+    """The settings of a client, with pauses of its own."""
+    base = BaseAddress.parse("https://x.example")
+    return Settings(base, retry=policy, total_timeout=total_timeout)
+
+
+def flows_of(
+    *requests: HttpRequest, of: Settings, deadline: Deadline | None = None
+) -> list[Flow[HttpResponse]]:
+    """A flow for each request: of one client, and with a *deadline* of one block."""
+    return [send_with_retries(one, of, deadline=deadline) for one in requests]
+
+
 def sends(
-    *requests: HttpRequest,
-    total_timeout: float = 60.0,
-    deadline: Deadline = NO_DEADLINE,
+    *requests: HttpRequest, deadline: Deadline = NO_DEADLINE
 ) -> list[Flow[HttpResponse]]:
-    """A flow for each request of a block; they share pauses and a deadline."""
-    pauses = Pauses()
-    return [
-        send_with_retries(request, POLICY, total_timeout, pauses, deadline=deadline)
-        for request in requests
-    ]
-
-
-def calls(
-    *requests: HttpRequest, pauses: Pauses, total_timeout: float = 60.0
-) -> list[Flow[HttpResponse]]:
-    """A flow for each request, as calls of one client that share its *pauses*."""
-    return [
-        send_with_retries(request, POLICY, total_timeout, pauses)
-        for request in requests
-    ]
+    """A flow for each request of a block."""
+    return flows_of(*requests, of=settings(), deadline=deadline)
 
 
 # -- retries
@@ -244,34 +241,27 @@ def test_a_refused_search_holds_searches_alone() -> None:
 def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
     """A 429 without Retry-After delays its own retry only."""
     flows = ConcurrentFlows([HttpResponse(429)])
-    policy = RetryPolicy(wait_initial=2.0)
-    pauses = Pauses()
-    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    flows.run(*flows_of(PLAIN, PLAIN, of=settings(RetryPolicy(wait_initial=2.0))))
     assert [when for when, _ in flows.sent][:2] == [1_000, 1_000]
     assert flows.sent[2][0] > 1_000
 
 
 def test_the_last_attempt_holds_the_others_too() -> None:
     """A 429 that ends its own request still delays those that follow."""
-    pauses = Pauses()
-    policy = RetryPolicy(retries=0)
     flows = ConcurrentFlows([refusal(7)])
-    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    flows.run(*flows_of(PLAIN, PLAIN, of=settings(RetryPolicy(retries=0))))
     assert [when - 1_000 for when, _ in flows.sent] == [0, 7]
-    first = flows.ended[0]
-    assert isinstance(first, HttpResponse)
-    assert first.status == 429
+    assert flows.ended[0] == refusal(7)
 
 
 def test_a_pause_grows_while_it_is_waited_for() -> None:
     """A request that waits for a pause that becomes longer is not sent too soon."""
-    pauses = Pauses()
-    pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
-    started = Moment(1.0, 0.0)
-    flow = send_with_retries(PLAIN, POLICY, 100.0, pauses, started)
+    client = settings(total_timeout=100.0)
+    client.pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
+    flow = send_with_retries(PLAIN, client, Moment(1.0, 0.0))
     assert next(flow) == Now()
     assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
-    pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
+    client.pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
     assert next(flow) == Now()
     assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
     assert next(flow) == Now()
@@ -307,13 +297,13 @@ def test_a_call_waits_within_its_own_time() -> None:
     """A call waits for a pause of another call as long as its total timeout allows, and
     what it waited counts: one that could not end in time fails at once, unsent.
     """
-    pauses = Pauses()
+    client = settings()
     flows = ConcurrentFlows([refusal(20)])
-    flows.run(*calls(PLAIN, PLAIN, pauses=pauses))
+    flows.run(*flows_of(PLAIN, PLAIN, of=client))
     assert [when - 1_000 for when, _ in flows.sent] == [0, 20, 20]
     assert flows.limits == [1_060, 1_060, 1_060]
-    pauses.begin(now=flows.time, seconds=20.0, searches_alone=False)
-    flows.run(*calls(PLAIN, pauses=pauses, total_timeout=20.0))
+    client.pauses.begin(now=flows.time, seconds=20.0, searches_alone=False)
+    flows.run(*flows_of(PLAIN, of=attrs.evolve(client, total_timeout=20.0)))
     assert len(flows.sent) == 3
     error = flows.ended[0]
     assert isinstance(error, RateLimitedError)
@@ -324,7 +314,7 @@ def test_a_call_waits_within_its_own_time() -> None:
 def test_a_call_whose_waits_add_up_ends_in_time() -> None:
     """Pauses one after the other are waited for only as long as the call may take."""
     flows = ConcurrentFlows([refusal(40), refusal(40), refusal(40)])
-    flows.run(*calls(PLAIN, PLAIN, PLAIN, pauses=Pauses()))
+    flows.run(*flows_of(PLAIN, PLAIN, PLAIN, of=settings()))
     assert len(flows.ended) == 3
     assert flows.time == 1_040
     assert [when - 1_000 for when, _ in flows.sent] == [0, 40]
@@ -374,7 +364,7 @@ def test_nothing_of_a_call_is_sent_or_waited_for_after_its_time(
     could know of a pause is sent within it.
     """
     flows = ConcurrentFlows(list(responses))
-    flows.run(*calls(*requests, pauses=Pauses(), total_timeout=seconds))
+    flows.run(*flows_of(*requests, of=settings(total_timeout=seconds)))
     assert len(flows.ended) == len(requests)
     assert flows.time <= 1_000 + seconds
     assert_held(flows, responses)

@@ -501,9 +501,9 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
                 it alone.
 
         Returns:
-            A row each for the base address, the credentials and where they are from,
-            the proxy, the certificates, the connection, the key, the list of
-            websites, the clocks and the time of a call. What fails is a row too.
+            A row each for the base address and the credentials with where they are
+            from, the connection, and whether the service takes the credentials. What
+            fails is a row too.
 
         Raises:
             QueryError: *hostname* is none; nothing was sent.
@@ -515,8 +515,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             >>> asyncio.run(main())
             True
         """
-        is_given = self._sender.is_given
-        flow = check_setup(self._settings, hostname, is_given=is_given)
+        flow = check_setup(self._settings, hostname)
         return await self._runner.run(flow)
 
     async def aclose(self) -> None:

@@ -472,9 +472,9 @@ class Client(BaseClient["httpx.Client", Runner]):
                 it alone.
 
         Returns:
-            A row each for the base address, the credentials and where they are from,
-            the proxy, the certificates, the connection, the key, the list of
-            websites, the clocks and the time of a call. What fails is a row too.
+            A row each for the base address and the credentials with where they are
+            from, the connection, and whether the service takes the credentials. What
+            fails is a row too.
 
         Raises:
             QueryError: *hostname* is none; nothing was sent.
@@ -483,8 +483,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             >>> client.check().ok
             True
         """
-        is_given = self._sender.is_given
-        flow = check_setup(self._settings, hostname, is_given=is_given)
+        flow = check_setup(self._settings, hostname)
         return self._runner.run(flow)
 
     def close(self) -> None:

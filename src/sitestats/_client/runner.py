@@ -174,7 +174,7 @@ class AsyncRunner(_Runner):
     async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
         # In a thread, since another process may have the file for a moment. All
         # of the loop's threads may be in use, so there are two limits.
-        with anyio.move_on_after(2 * step.seconds):
+        with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
             return await anyio.to_thread.run_sync(
                 super()._use_store, step, abandon_on_cancel=True
             )

@@ -276,14 +276,6 @@ def credentials_from(settings: Settings, needed: Credentials) -> str:
     return text
 
 
-def certificates_of_environment() -> tuple[str, str] | None:
-    """The variable that names certificates to trust, and the file or folder."""
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        if path := os.environ.get(name):
-            return name, path
-    return None
-
-
 def proxy_from_environment(base: BaseAddress) -> str | None:
     """The address of the proxy that leads to *base*, or None, as the standard library
     reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``.

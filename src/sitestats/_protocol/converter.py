@@ -2,19 +2,19 @@
 
 Null, booleans, integers, other numbers and strings are never converted into one
 another, but for an integer where the document has "number". ``msgspec.convert`` is the
-hook for single values and for lists of entries: a response may have thousands.
+hook for single values, for lists of entries, and for all of them at once: a response
+may have thousands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import (
     Any,
     Final,
-    TypeAlias,
     TypedDict,
     TypeVar,
     cast,
@@ -30,12 +30,11 @@ from cattrs.gen import make_dict_structure_fn, override
 
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
 from sitestats._common.problems import Problem
-from sitestats._results.entries import Entry, entry_class
+from sitestats._results.entries import entry_class
 from sitestats._results.histogram import HistogramEntry, histogram_class
 from sitestats._results.websites import AddedWebsite, Website
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)
-Hook: TypeAlias = Callable[[object, Any], Any]
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """What ``msgspec.convert`` raises: the second for half of a surrogate pair."""
@@ -50,22 +49,6 @@ _IN_WORDS: Final = {
     "object": "an object",
     "array": "an array",
 }
-
-
-_REST_OF_DATE: Final = {len("2026"): "-01-01", len("2026-03"): "-01"}
-
-
-class LeftOutError(ValueError):
-    """Entries of a list are left out; there may be others."""
-
-    def __init__(self, entries: list[Any], index: int, cause: ValueError) -> None:
-        super().__init__(cause)
-        self.entries = entries
-        """Those that are as they should be."""
-        self.index = index
-        """The place of the first that is not."""
-        self.cause = cause
-        """What is wrong with it."""
 
 
 def _model(model: type[ModelT]) -> Callable[[object, Any], ModelT]:
@@ -88,39 +71,22 @@ def _model(model: type[ModelT]) -> Callable[[object, Any], ModelT]:
 
 
 def _is_list_of_entries(kind: Any) -> bool:
-    return get_origin(kind) is tuple and issubclass(get_args(kind)[0], Entry)
+    return get_origin(kind) is tuple
 
 
 def _entries(rows: object, kind: Any) -> Any:
     try:
         return msgspec.convert(rows, kind)
     except _REFUSALS:
-        if not isinstance(rows, list):
+        if not issubclass(get_args(kind)[0], HistogramEntry):
             raise
-    entry_type, _ = get_args(kind)
-    is_histogram = issubclass(entry_type, HistogramEntry)
-    entries: list[Any] = []
-    first: tuple[int, Any] | None = None
-    for index, row in enumerate(cast("Sequence[Any]", rows)):
-        try:
-            found = _with_whole_date(row) if is_histogram else row
-            entries.append(msgspec.convert(found, entry_type))
-        except _REFUSALS as error:
-            if first is None:
-                first = index, error
-    if first is None:
-        return tuple(entries)
-    raise LeftOutError(entries, *first)
-
-
-def _with_whole_date(row: Any) -> Any:
-    """*row* with a day in place of a month ("2026-03"), a year or a moment: section
-    2.3 does not show the entries of the histogram.
-    """
-    named = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
-    if not isinstance(date := named.get("date"), str):
-        return cast("object", row)
-    return named | {"date": date[:10] + _REST_OF_DATE.get(len(date[:10]), "")}
+    # Section 2.3 does not show the dates of a histogram: they may be months, such as
+    # "2026-03", years or moments.
+    days = msgspec.convert(rows, list[dict[str, Any]])
+    for day in days:
+        if isinstance(day.get("date"), str):
+            day["date"] = (day["date"] + "-01-01")[: len("2026-03-01")]
+    return msgspec.convert(days, kind)
 
 
 _CONVERTER: Final = cattrs.Converter()
@@ -141,10 +107,8 @@ class Expected:
 
     kinds: Mapping[str, Any]
     """The types of what was requested, by name in the document's order."""
-    hooks: Mapping[str, tuple[Hook, Any]]
-    """What structures that and the envelope, with the type."""
-    singles: tuple[Hook, Any]
-    """What structures all that is a single value at once, and the type."""
+    whole: Any
+    """The type of a response that has that and the envelope."""
 
 
 @lru_cache(maxsize=256)
@@ -158,18 +122,11 @@ def expected(
     Names that are not in the document are left out: ``Stats.extra`` has them.
     """
     timed = "seconds_on_page" in fields
-    names: list[str] = [name for name in FIELDS if name in fields]
-    names += ["events"] * has_events
+    names = [*(name for name in FIELDS if name in fields), *["events"] * has_events]
     kinds = {name: _kind_of(name, interval, timed=timed) for name in names}
-    all_kinds = {"ok": bool, "success": bool, **ENVELOPE, **kinds}
-    hooks = {n: (_CONVERTER.get_structure_hook(k), k) for n, k in all_kinds.items()}
-    singles = {
-        n: kind for n, kind in all_kinds.items() if get_origin(kind) is not tuple
-    }
     # Made at run time, which type checkers can't follow.
     make_typed_dict: Any = TypedDict
-    at_once = make_typed_dict("Singles", singles, total=False)
-    return Expected(kinds, hooks, (_CONVERTER.get_structure_hook(at_once), at_once))
+    return Expected(kinds, make_typed_dict("Whole", {**ENVELOPE, **kinds}, total=False))
 
 
 def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
@@ -177,11 +134,10 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
         return int
     if name == "seconds_on_page":
         return float | None
-    # Made at run time, which type checkers can't follow.
+    # Made at run time, as above.
     entry: Any = entry_class(name, timed=timed)
     if name == "histogram":
         entry = histogram_class(interval)
-    # What Entries holds.
     return tuple[entry, ...]
 
 
@@ -204,25 +160,27 @@ def structure_stats(
     """The values in *data* that are as *wanted*, and a problem of each other by name: a
     list of which some entries are wrong has both.
     """
-    values: dict[str, Any] = {}
-    wrong: dict[str, Problem] = {}
-    structure_singles, singles = wanted.singles
-    # One by one it takes twice as long, and only then is it known which is wrong.
-    with suppress(*_REFUSALS):
-        values = structure_singles(data, singles)
-    for name, (hook, kind) in wanted.hooks.items():
-        if name in values or name not in data:
+    try:
+        return _CONVERTER.structure(data, wanted.whole), {}
+    except _REFUSALS:
+        values, wrong = dict[str, Any](), dict[str, Problem]()
+    for name, kind in {**ENVELOPE, **wanted.kinds}.items():
+        if name not in data:
             continue
         try:
-            values[name] = hook(data[name], kind)
-        except LeftOutError as error:
-            if error.entries:
-                values[name] = tuple(error.entries)
-            path = f"$.{name}[{error.index}]"
-            (wrong[name],) = _problems(error.cause, path, "2.3")
+            values[name] = _CONVERTER.structure(data[name], kind)
         except _REFUSALS as error:
             (wrong[name],) = _problems(error, f"$.{name}", "2.3")
+            if entries := tuple(_right_entries(data[name], kind)):
+                values[name] = entries
     return values, wrong
+
+
+def _right_entries(rows: object, kind: Any) -> Iterator[Any]:
+    is_list = _is_list_of_entries(kind) and isinstance(rows, list)
+    for row in cast("list[Any]", rows) if is_list else ():
+        with suppress(*_REFUSALS):
+            yield from _entries([row], kind)
 
 
 def _problems(error: Exception, path: str, section: str) -> Iterator[Problem]:
@@ -237,8 +195,6 @@ def _describe(error: BaseException, _kind: type | None) -> str:
     """What is wrong, and where below the value: "is missing @ [3].visitors"."""
     if isinstance(error, KeyError):
         return "is missing @ "
-    if isinstance(error, UnicodeEncodeError):
-        return "expected another value, got a string that is no text @ "
     message, _, place = str(error).partition(" - at `$")
     message, place = message[:1].lower() + message[1:], place.rstrip("`")
     if missing := re.match(r"object missing required field `(.*)`", message):

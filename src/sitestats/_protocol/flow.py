@@ -8,7 +8,7 @@ needs no clock, no socket and no mock.
 from __future__ import annotations
 
 from collections.abc import Generator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import attrs
@@ -26,6 +26,11 @@ class Moment(NamedTuple):
     monotonic: float
     unix: float
 
+    @property
+    def utc(self) -> datetime:
+        """The date and the time in UTC."""
+        return datetime.fromtimestamp(self.unix, UTC)
+
 
 @attrs.frozen
 class Send:
@@ -34,7 +39,7 @@ class Send:
     request: HttpRequest
     until: float
     attempt: int = 1
-    """Which attempt it is, from 1."""
+    """The number of the attempt, from 1."""
 
 
 @attrs.frozen
@@ -62,22 +67,18 @@ class LookUp:
 
     requested: Requested
     clock: datetime
-    """The time now: words are days by it."""
-    seconds: float
-    """How long that may take."""
+    """The time now, by which words are days."""
 
 
 @attrs.frozen
 class StoreResponse:
-    """Store *response*, which was read as *stats*, where that is right."""
+    """Store *response*, which was read as *stats*, if it may be stored."""
 
     requested: Requested
     response: HttpResponse
     stats: Stats
     clock: datetime
-    """The time now: the period must be over by it."""
-    seconds: float
-    """How long that may take."""
+    """The time now, by which the period must be over."""
 
 
 Step: TypeAlias = Send | Sleep | Now | Note | LookUp | StoreResponse
@@ -85,18 +86,8 @@ StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 
 
-def sleep(seconds: float) -> Flow[None]:
-    """Wait for *seconds*."""
-    yield Sleep(seconds)
-
-
 def now() -> Flow[Moment]:
-    """Read both clocks; the value is the moment."""
+    """Read both clocks."""
     outcome = yield Now()
     assert isinstance(outcome, Moment)
     return outcome
-
-
-def note(event: object) -> Flow[None]:
-    """Pass *event* to the runner of the flow."""
-    yield Note(event)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import (
@@ -52,10 +50,6 @@ if TYPE_CHECKING:
     from .retry import Deadline
 
 
-_STORE_SECONDS: Final = 1.0
-"""How long the client waits for its store at most, each time that it uses it."""
-
-
 def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
@@ -78,16 +72,8 @@ def add_website(
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response = yield from _exchange(request, settings)
-    return read(
-        settings,
-        read_added,
-        response,
-        request,
-        hostname=hostname,
-        timezone=timezone,
-        public=public,
-        warned=warned,
-    )
+    asked = hostname, timezone, public
+    return read(settings, read_added, response, request, asked, warned=warned)
 
 
 def get_stats(
@@ -105,34 +91,18 @@ def get_stats(
     """
     wanted = validated(query, has_key=settings.api_key is not None)
     request = wanted.request
-    limits = settings.retry, settings.total_timeout, settings.pauses, started, deadline
-    if settings.store is None:
-        response = yield from send_with_retries(request, *limits)
-        return read(settings, read_stats, response, request, query, wanted)
-    moment = started or (yield from now())
-    clock = datetime.fromtimestamp(moment.unix, UTC)
-    # What the store takes is part of the total timeout, and is bounded twice: what
-    # waits for a thread waits for as long again.
-    left = math.inf if deadline is None else deadline.left(moment)
-    seconds = min(_STORE_SECONDS, settings.total_timeout / 8, left / 2)
-    if not fresh:
-        stored = yield LookUp(wanted, clock, seconds)
+    if settings.store is not None and not fresh:
+        started = started or (yield from now())
+        stored = yield LookUp(wanted, started.utc)
         if isinstance(stored, HttpResponse):
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
+                clock = started.utc
                 return read_stats(stored, request, query, wanted, looked_up_at=clock)
-    until = settings.total_timeout - 2 * seconds
-    policy, _, pauses, *_ = limits
-    response = yield from send_with_retries(
-        request, policy, until, pauses, moment, deadline
-    )
+    response = yield from send_with_retries(request, settings, started, deadline)
     stats = read(settings, read_stats, response, request, query, wanted)
-    if not stats.problems:
-        moment = yield from now()
-        clock = datetime.fromtimestamp(moment.unix, UTC)
-        if deadline is not None:
-            seconds = min(seconds, deadline.left(moment) / 2)
-        yield StoreResponse(wanted, response, stats, clock, seconds)
+    if settings.store is not None and not stats.problems:
+        yield StoreResponse(wanted, response, stats, (yield from now()).utc)
     return stats
 
 
@@ -201,40 +171,27 @@ def request_json(
     return read(settings, read_json, response, request)
 
 
+_ADMIN: Final = {
+    "api_key": ("API key", API_KEY_VARIABLE),
+    "user_id": ("user ID", USER_ID_VARIABLE),
+}
+"""The credentials of the Admin API, and their variables."""
+
+
 def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
-    _check_permitted(request, settings)
-    return (
-        yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, settings.pauses
-        )
-    )
-
-
-def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
-        is_own = "read_only" not in settings.sources
-        advice = ": make one without read_only=True to write" if is_own else ""
-        raise ReadOnlyError(
-            f"{settings.why_read_only}, so {request} was not sent{advice}"
-        )
-    missing = [name for name in _NEEDED if getattr(settings, name) is None]
+        raise ReadOnlyError(f"{settings.why_read_only}, so {request} was not sent")
+    missing = [_ADMIN[name] for name in _ADMIN if getattr(settings, name) is None]
     if missing and request.credentials is Credentials.KEY_AND_USER:
-        what = " and ".join(_NEEDED[name][0] for name in missing)
-        message = f"the Admin API needs {what} (section 5): "
         if settings.profile:
-            lacking = " and ".join(_NEEDED[name][2] for name in missing)
-            message += f"the profile {shown(settings.profile)} has {lacking}"
+            what = " and ".join(f"no {title}" for title, _ in missing)
+            advice = f"the profile {shown(settings.profile)} has {what}"
+        elif settings.withheld:
+            names = " and ".join(settings.withheld)
+            advice = f"Client.from_env(base_url) sends {names} to this address"
         else:
-            message += f"set {' and '.join(_NEEDED[name][1] for name in missing)}"
-            if settings.withheld:
-                message += " by Client.from_env(base_url), which sends them there too"
-        raise ConfigurationError(message)
-
-
-_NEEDED: Final = {
-    "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file'"),
-    "user_id": ("a user ID", USER_ID_VARIABLE, "no 'user_id'"),
-}
-"""Each credential of the Admin API: what it is, its variable, and what a profile
-without it lacks."""
+            advice = f"set {' and '.join(variable for _, variable in missing)}"
+        message = "the Admin API needs an API key and a user ID (section 5)"
+        raise ConfigurationError(f"{message}: {advice}")
+    return (yield from send_with_retries(request, settings))

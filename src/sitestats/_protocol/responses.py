@@ -12,19 +12,14 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import attrs
 
-from sitestats._common.errors import (
-    MOST_PROBLEMS,
-    QueryError,
-    ResponseError,
-    ServiceError,
-    warn,
-)
-from sitestats._common.fields import COUNTS, FIELDS, TOTALS
-from sitestats._common.jsontext import JsonValue
+from sitestats._common.errors import QueryError, ResponseError, ServiceError, warn
+from sitestats._common.fields import TOTALS
+from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
 from sitestats._common.problems import Problem
 from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date
+from sitestats._common.zones import same_zone
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
@@ -33,34 +28,21 @@ from sitestats._results.histogram import mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
-from .checks import (
-    Period,
-    differences,
-    missing_events,
-    read_period,
-    same_value,
-)
+from .checks import Period, check_response, same_host
 from .converter import Expected, expected, structure, structure_stats
-from .failures import (
-    OK,
-    decode_json,
-    not_as_documented,
-    page_title,
-    unreadable,
-)
+from .failures import OK, is_page, response_error, service_error
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_OWN_FIELDS: Final = 3
-"""From this version on, a query names its fields."""
-_WITH_PAGES: Final = 2
-"""The version whose responses always include pages."""
 _NO_CONTENT: Final = 204
 _MOST_EVENTS: Final = 1000
 """Of all events (section 8)."""
-_NECESSARY: Final = ("ok", "success", "hostname")
-"""What a response may lack, and which is an error where it can't be read."""
+_WRONG: Final = "does not match the service's documentation"
+_NO_DATA: Final = (
+    ": it has nothing of what was requested; the website may be private and need an "
+    "API key (section 5)"
+)
 
 
 def read(
@@ -84,6 +66,32 @@ def read(
     return reader(response, request, *args, **options)
 
 
+def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
+    """The decoded body of a successful response.
+
+    Raises:
+        ServiceError: It is an error response, by its status or its body.
+        ResponseError: It is not JSON.
+    """
+    data, why_not = None, ""
+    try:
+        data = load_json(response.body)
+    except NotJsonError as error:
+        why_not = str(error)
+    fields = data if isinstance(data, dict) else {}
+    if (
+        response.status not in OK
+        or fields.get("ok") is False
+        or fields.get("success") is False
+    ):
+        raise service_error(response, request, data)
+    if why_not:
+        if is_page(response):
+            why_not = "is a page of HTML, not JSON: check the base address and the path"
+        raise response_error(response, request, why_not)
+    return data
+
+
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded response of a custom endpoint (section 1); None for 204."""
     return None if response.status == _NO_CONTENT else decode_json(response, request)
@@ -97,57 +105,54 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
 
     The document has them in an object; a bare array is taken as well.
     """
-    data = decode_json(response, request)
-    items, path, problems = data, "$", _flags(data)
-    if isinstance(data, dict):
-        items, path = data.get("websites"), "$.websites"
-    if not isinstance(items, list):
-        problem = Problem("expected an array", section="4.1", where=path)
-        raise not_as_documented(response, request, [*problems, problem])
+    items, path = decode_json(response, request), "$"
+    if isinstance(items, dict):
+        items, path = items.get("websites"), "$.websites"
+    problems = [Problem("expected an array", section="4.1", where=path)]
     websites: list[Website] = []
-    for index, item in enumerate(items):
-        website, wrong = structure(item, Website, f"{path}[{index}]", "2.1")
-        websites.append(website)
-        problems += wrong
-        # Those of a million items would take a gigabyte.
-        if len(problems) >= MOST_PROBLEMS:
-            break
+    if isinstance(items, list):
+        websites, problems = structure(items, list[Website], path, "2.1")
     if problems:
-        raise not_as_documented(response, request, problems)
+        raise response_error(response, request, _WRONG, problems)
     return WebsiteList(websites, responded_at=response.responded_at)
 
 
 def read_added(
     response: HttpResponse,
     request: HttpRequest,
+    asked: tuple[str, str | None, bool],
     *,
-    hostname: str,
-    timezone: str | None,
-    public: bool,
     warned: bool = True,
 ) -> AddedWebsite:
-    """The result of adding a website (section 4.2), compared with the request.
+    """The result of adding a website (section 4.2), compared with the host name, the
+    time zone and the flag that were *asked* for.
 
     Differences are in ``differences`` and, with *warned*, in a warning: the
     website exists, and can't be removed.
     """
     data = decode_json(response, request)
-    added, wrong = structure(data, AddedWebsite, "$", "2.2")
-    if problems := [*_flags(data), *wrong]:
-        what = "the website was added, but the response"
-        raise not_as_documented(response, request, problems, what=what)
+    added, problems = structure(data, AddedWebsite, "$", "2.2")
+    if problems:
+        why = f"{_WRONG}, but the website was added"
+        raise response_error(response, request, why, problems)
+    hostname, zone, public = asked
     found = tuple(
         Problem(
             f"requested {wanted!r}, but the service made it {shown(applied)}",
             section="2.2",
             where=name,
         )
-        for name, wanted, applied in (
-            ("hostname", hostname, added.hostname),
-            ("timezone", timezone, added.timezone),
-            ("public", public, added.public),
+        for name, wanted, applied, is_same in (
+            ("hostname", hostname, added.hostname, same_host(hostname, added.hostname)),
+            (
+                "timezone",
+                zone,
+                added.timezone,
+                zone is None or same_zone(zone, added.timezone),
+            ),
+            ("public", public, added.public, public is added.public),
         )
-        if wanted is not None and not same_value(name, wanted, applied)
+        if not is_same
     )
     if found and warned:
         what = "; ".join(map(str, found))
@@ -155,16 +160,6 @@ def read_added(
         warn(f"{name} was added, but differs from what was requested: {what}")
     website: AddedWebsite = attrs.evolve(added, differences=found)
     return website
-
-
-def _flags(data: JsonValue) -> list[Problem]:
-    """The problems of the values that report success."""
-    flags = data if isinstance(data, dict) else {}
-    return [
-        Problem("expected a boolean", section="2.2", where=f"$.{name}")
-        for name in ("ok", "success")
-        if not isinstance(flags.get(name, True), bool)
-    ]
 
 
 # --- JSONP --------------------------------------------------------------------------
@@ -178,19 +173,13 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     """
     # What is not UTF-8 may still be an error of the service.
     text = response.body.decode("utf-8-sig", "surrogateescape")
-    start = re.search(rf"(?<![\w$.]){re.escape(callback)}\s*\(", text)
-    is_call = start is not None and ")" in text
-    inside = text[start.end() : text.rfind(")")] if start and is_call else text
-    body = inside.encode(errors="surrogateescape")
-    unwrapped = attrs.evolve(response, body=body)
-    data = decode_json(unwrapped, request, may_be_text=True)
-    if (
-        not is_call
-        or not isinstance(data, dict)
-        or page_title(response.body) is not None
-    ):
+    name = re.escape(callback)
+    call = re.search(rf"(?<![\w$.]){name}\s*\((.*)\)", text, re.DOTALL)
+    inside = (call[1] if call else text).encode(errors="surrogateescape")
+    data = decode_json(attrs.evolve(response, body=inside), request)
+    if call is None or not isinstance(data, dict):
         why = f"is not a call of {callback} with an object of statistics"
-        raise unreadable(response, request, why)
+        raise response_error(response, request, why)
     return text
 
 
@@ -219,27 +208,36 @@ def read_stats(
         ResponseError: The response does not match the service's document, or
             does not match the query.
     """
-    if requested.version < _OWN_FIELDS:
-        requested = _with_own_fields(requested)
     body = decode_json(response, request)
     if not isinstance(body, dict):
         problem = Problem("expected an object", section="2.3", where="$")
-        raise not_as_documented(response, request, [problem])
-    has_events = requested.events is not None
+        raise response_error(response, request, _WRONG, [problem])
     interval = requested.params.get("interval")
-    wanted = expected(requested.fields, has_events, interval)
+    wanted = expected(requested.fields, requested.events is not None, interval)
     data, wrong = structure_stats(body, wanted)
     date = parse_http_date(response.headers.get("date", ""))
-    period = read_period(data, requested, looked_up_at or date)
-    problems, warnings = differences(data, requested, period)
-    if wrong or requested.events or not wanted.kinds.keys() <= data.keys():
-        _check_fields(data, wrong, wanted, requested, problems, warnings)
-    is_unreadable = bool(wrong) and wanted.kinds.keys().isdisjoint(data)
-    if problems or is_unreadable or not wrong.keys().isdisjoint(_NECESSARY):
-        nothing = wanted.kinds.keys().isdisjoint(body)
-        hint = _NO_DATA if nothing and wanted.kinds else ""
-        problems = [*wrong.values(), *problems]
-        raise not_as_documented(response, request, problems, hint=hint)
+    period, problems, warnings = check_response(data, requested, looked_up_at or date)
+    if requested.version < LATEST_SHAPE:
+        # Older lists have shapes of their own, which are in raw() alone.
+        for name in wrong.keys() - TOTALS:
+            del wrong[name]
+            data.pop(name, None)
+    elif wrong or not wanted.kinds.keys() <= data.keys():
+        if "seconds_on_page" in wanted.kinds.keys() - wrong.keys():
+            # They may be left out where there were too few visits.
+            data.setdefault("seconds_on_page", None)
+        problems += [
+            Problem("was requested and is missing", section="2.3", where=f"$.{name}")
+            for name in wanted.kinds
+            if name not in data and name not in wrong
+        ]
+    if problems or (wrong and wanted.kinds.keys().isdisjoint(data)):
+        is_empty = wanted.kinds and wanted.kinds.keys().isdisjoint(body)
+        why = _WRONG + _NO_DATA if is_empty else _WRONG
+        raise response_error(response, request, why, [*wrong.values(), *problems])
+    for name, problem in wrong.items():
+        what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
+        warnings.append(f"{what} left out of the response, see .raw(): {problem}")
     for sentence in warnings:
         warn(sentence)
     moment = date or response.received_at
@@ -283,52 +281,6 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
     return read_stats(response, wanted.request, query, wanted)
 
 
-def _with_own_fields(requested: Requested) -> Requested:
-    """*requested* for versions 1 and 2, which send the totals whatever the fields;
-    version 2 always includes pages too (section 9).
-    """
-    sent = (*COUNTS, "pages") if requested.version == _WITH_PAGES else COUNTS
-    names = {*requested.fields, *sent}
-    others = (name for name in requested.fields if name not in FIELDS)
-    fields = (*(name for name in FIELDS if name in names), *others)
-    return attrs.evolve(requested, fields=fields)
-
-
-def _check_fields(  # noqa: PLR0917  two lists to add to
-    data: dict[str, Any],
-    wrong: dict[str, Problem],
-    wanted: Expected,
-    requested: Requested,
-    problems: list[Problem],
-    warnings: list[str],
-) -> None:
-    """Add what is missing to *problems*, and what is left out to *warnings*."""
-    if requested.version < LATEST_SHAPE:
-        # Older lists have shapes of their own, which are in raw() alone.
-        for name in wrong.keys() & wanted.kinds.keys() - TOTALS:
-            del wrong[name]
-            data.pop(name, None)
-        return
-    if "seconds_on_page" in wanted.kinds and "seconds_on_page" not in wrong:
-        # They may be left out where there were too few visits.
-        data.setdefault("seconds_on_page", None)
-    if absent := wanted.kinds.keys() - data.keys() - wrong.keys():
-        problems += [
-            Problem("was requested and is missing", section="2.3", where=f"$.{name}")
-            for name in wanted.kinds
-            if name in absent
-        ]
-    if isinstance(requested.events, tuple) and "events" in data:
-        data["events"] += missing_events(
-            data["events"], requested.events, problems, warnings
-        )
-    for name, problem in wrong.items():
-        what = f"the response's {name!r} is"
-        if name in data:
-            what = f"some entries of the response's {name!r} are"
-        warnings.append(f"{what} left out, see .raw(): {problem}")
-
-
 def _values(
     data: Mapping[str, Any],
     wanted: Expected,
@@ -338,16 +290,16 @@ def _values(
 ) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
     values: dict[str, Any] = {}
-    zone = None
-    is_open = moment and (period.end is None or moment < period.end)
-    most = _MOST_EVENTS if requested.events == "*" else math.inf
-    limits = {"histogram": math.inf, "events": most}
     for name, kind in wanted.kinds.items():
         if name not in data:
             continue
-        value = data[name]
+        value, most, zone = data[name], float(requested.limit), None
+        if name in TOTALS:
+            values[name] = value
+            continue
         if name == "histogram":
-            zone = data.get("timezone") or requested.timezone
+            most, zone = math.inf, data.get("timezone") or requested.timezone
+            is_open = moment and (period.end is None or moment < period.end)
             value = mark_entries(
                 value,
                 requested.interval,
@@ -355,19 +307,13 @@ def _values(
                 (period.first_day, period.last_day),
                 moment if is_open else None,
             )
-        if name not in TOTALS:
-            value = Entries(
-                value,
-                name=name,
-                entry_type=get_args(kind)[0],
-                truncated=len(value) >= limits.get(name, requested.limit),
-                timezone=zone if name == "histogram" else None,
-            )
-        values[name] = value
+        elif name == "events":
+            most = _MOST_EVENTS if requested.events == "*" else math.inf
+        values[name] = Entries(
+            value,
+            name=name,
+            entry_type=get_args(kind)[0],
+            truncated=len(value) >= most,
+            timezone=zone,
+        )
     return values
-
-
-_NO_DATA: Final = (
-    ": it has nothing of what was requested; the website may be private and need an "
-    "API key (section 5)"
-)

@@ -5,8 +5,8 @@ other method is retried only when it certainly did not leave the machine. No
 wait is shorter than ``Retry-After``, and one that would pass the total timeout
 ends the call at once.
 
-Requests that share ``Pauses``, those of a client, all wait when the service asks one of
-them to. Those that share a ``Deadline``, in a block of many, all end when it passes.
+The requests of a client share ``Pauses``: all wait when the service asks one of them
+to. The requests of a block of many share a ``Deadline`` too: all end when it passes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     TransportError,
 )
-from sitestats._common.pauses import Pauses
 from sitestats._common.retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
-from sitestats._common.settings import RetryPolicy
+from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import PAGE_FILTERS, is_contains
@@ -63,19 +62,14 @@ class Deadline:
         """Whether it has passed, or is so close that a timer may have fired."""
         return moment.monotonic > self.at - _EARLY
 
-    def left(self, moment: Moment) -> float:
-        """The seconds until it passes."""
-        return self.at - moment.monotonic
-
     def error(
         self, query: StatsQuery, last: TransportError | None = None
     ) -> RequestTimeoutError:
-        """The error for *query*, whose *last* attempt it cut short; None for none."""
-        why = "it was not sent before" if last is None else "it was under way"
+        """The error for *query*; its *last* attempt is None where nothing was sent."""
         return RequestTimeoutError(
             f"no response about {query.hostname} within the deadline of get_many, "
-            f"{self.seconds:g} s: {why}",
-            request=None if last is None else last.request,
+            f"{self.seconds:g} s",
+            request=last and last.request,
             maybe_sent=last is not None and last.maybe_sent,
         )
 
@@ -84,41 +78,37 @@ NO_DEADLINE: Final = Deadline(math.inf, math.inf)
 """That of a block without one."""
 
 
-def send_with_retries(  # noqa: PLR0917  passed on by operations alone
+def send_with_retries(
     request: HttpRequest,
-    policy: RetryPolicy,
-    total_timeout: float,
-    pauses: Pauses,
+    settings: Settings,
     started: Moment | None = None,
     deadline: Deadline | None = None,
 ) -> Flow[HttpResponse]:
-    """Send *request*, with retries and pauses, within *total_timeout*.
+    """Send *request*, with retries and pauses, within the total timeout.
 
-    The value is the last response, whatever its status; without one the last
-    ``TransportError`` is raised.
+    The value is the last response, whatever its status.
 
     Args:
         request: What to send.
-        policy: How often, and how long to wait.
-        total_timeout: Seconds from when it *started*.
-        pauses: Those of a client's requests.
+        settings: Those of the client, with the pauses of its requests.
         started: When the call began; None for now.
-        deadline: That of a block of many, before which it ends. Its time counts from
-            the end of a pause then: what waits for its turn can wait for that too.
+        deadline: That of a block of many. The time of a request of a block begins
+            after the pause that it finds, so that all of them can wait for it.
 
     Raises:
-        RateLimitedError: A pause is longer than that, so nothing was sent.
+        TransportError: The last attempt had no response.
+        RateLimitedError: A pause is longer than the time left. No request is sent.
     """
-    before = math.inf if deadline is None else deadline.at
+    total, pauses, policy = settings.total_timeout, settings.pauses, settings.retry
+    end = math.inf if deadline is None else deadline.at
     if pauses and deadline is not None:
-        yield from _wait(request, pauses, total_timeout, None, before)
+        yield from _wait(request, settings, None, end)
         started = None
-    since = (started or (yield from now())).monotonic
-    until = min(since + total_timeout, before)
+    until = min((started or (yield from now())).monotonic + total, end)
     attempt = 0
     while True:
         if pauses:
-            yield from _wait(request, pauses, total_timeout, since, before)
+            yield from _wait(request, settings, until, end)
         attempt += 1
         cause: int | str
         try:
@@ -126,36 +116,29 @@ def send_with_retries(  # noqa: PLR0917  passed on by operations alone
             assert isinstance(response, HttpResponse)
         except TransportError as error:
             again = error.temporary and may_repeat(request, maybe_done=error.maybe_sent)
-            seconds = _wait_before_retry(policy, attempt, again=again)
-            if (yield from now()).monotonic + seconds >= until:
+            seconds, cause = _pause(policy, attempt), type(error).__name__
+            if not again or (yield from now()).monotonic + seconds >= until:
                 raise
-            cause = type(error).__name__
         else:
             cause = response.status
             if cause < TOO_MANY_REQUESTS:
                 return response
-            if cause == TOO_MANY_REQUESTS and (asked := response.retry_after):
-                time, is_search = (
-                    (yield from now()).monotonic,
-                    is_contains_search(request),
-                )
+            time, asked = (yield from now()).monotonic, response.retry_after or 0.0
+            if cause == TOO_MANY_REQUESTS and asked:
+                is_search = is_contains_search(request)
                 pauses.begin(now=time, seconds=asked, searches_alone=is_search)
                 yield Note(Pausing(request, asked, attempt, cause))
             again = request.method == "GET" and is_temporary(cause)
-            seconds = _wait_before_retry(policy, attempt, again=again)
-            seconds = max(seconds, response.retry_after or 0.0)
-            if (yield from now()).monotonic + seconds >= until:
+            seconds = max(_pause(policy, attempt), asked)
+            if not again or time + seconds >= until:
                 return response
         yield Note(Retrying(request, seconds, attempt, cause))
         yield Sleep(seconds)
 
 
-def _wait_before_retry(policy: RetryPolicy, attempt: int, *, again: bool) -> float:
+def _pause(policy: RetryPolicy, attempt: int) -> float:
     """Seconds before the next attempt; infinite where there is none."""
-    return policy.wait(attempt) if again and attempt <= policy.retries else math.inf
-
-
-# --- pauses that requests share ---------------------------------------------------
+    return policy.wait(attempt) if attempt <= policy.retries else math.inf
 
 
 def is_contains_search(request: HttpRequest) -> bool:
@@ -170,30 +153,25 @@ def is_contains_search(request: HttpRequest) -> bool:
 
 
 def _wait(
-    request: HttpRequest,
-    pauses: Pauses,
-    patience: float,
-    since: float | None,
-    before: float,
+    request: HttpRequest, settings: Settings, until: float | None, end: float
 ) -> Flow[None]:
-    """Wait until no pause applies to *request*.
+    """Wait until no pause applies to *request*; one beyond *until* is an error.
 
-    Its *patience* in seconds counts *since* its call began; without that it counts anew
-    with each pause. It ends *before* that moment of the clock.
+    Where *until* is None the request's time has not begun, and each pause may be as
+    long as that. The *end* is the deadline of the block.
     """
     is_search = is_contains_search(request)
     while True:
         time = (yield from now()).monotonic
-        left = pauses.left(now=time, is_search=is_search)
+        left = settings.pauses.left(now=time, is_search=is_search)
         if not left:
             return
-        patient_until = (time if since is None else since) + patience
-        if time + left >= min(patient_until, before):
-            limit = "total_timeout" if before >= patient_until else "the deadline"
+        latest = min(time + settings.total_timeout, end) if until is None else until
+        if time + left >= latest:
+            limit = "total_timeout" if latest < end else "the deadline"
             raise RateLimitedError(
                 f"{request} was not sent: the service requested a pause (429, "
-                f"Retry-After), which is longer than {limit} allows; give a longer one "
-                "to wait for it",
+                f"Retry-After) that is longer than {limit} allows",
                 status=TOO_MANY_REQUESTS,
                 request=request,
                 retry_after=left,

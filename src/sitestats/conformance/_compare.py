@@ -184,7 +184,7 @@ class _Mirror:
         if at is not None:
             self._emulator.now = at
         runner: Runner = self._client._runner  # noqa: SLF001 - as above
-        return runner.run(send_once(request, runner.settings))[0]
+        return runner.run(send_once(request, runner.settings))
 
 
 def _rows(now: datetime) -> Iterator[Mapping[str, object]]:

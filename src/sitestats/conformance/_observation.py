@@ -20,10 +20,10 @@ from sitestats._common.errors import SiteStatsError
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._protocol.check_setup import send_once
-from sitestats._protocol.failures import OK, decode_json
+from sitestats._protocol.failures import OK
 from sitestats._protocol.flow import Sleep, now
 from sitestats._protocol.requests import list_request
-from sitestats._protocol.responses import read_websites
+from sitestats._protocol.responses import decode_json, read_websites
 from sitestats._query.builder import StatsQuery, requested
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         Case("probe", "4.3", "", "", key=key).request(hostname, began)
         for key in ("", "NONE")
     )
-    found, _ = yield from send_once(probe, settings)
+    found = yield from send_once(probe, settings)
     is_locked = found.status == HTTPStatus.LOCKED
     data = None if is_locked else decode_json(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
@@ -182,7 +182,7 @@ def _send_all(
             continue
         yield Sleep(pause)
         try:
-            found, _ = yield from send_once(request, settings)
+            found = yield from send_once(request, settings)
         except SiteStatsError as error:
             responses[request] = f"no complete response came ({type(error).__name__})"
             continue

@@ -33,7 +33,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import Settings
 from sitestats._protocol import operations
 from sitestats._protocol.failures import is_about_account
-from sitestats._protocol.flow import Flow, note, now, sleep
+from sitestats._protocol.flow import Flow, Note, Sleep, now
 from sitestats._results.websites import AddedWebsite, Website
 
 from ._differences import as_added, by_hostname, differences_of, normalised
@@ -126,7 +126,7 @@ class _Run:
         for spec in self._specs:
             item = yield from self._ensure(spec)
             items.append(item)
-            yield from note(item)
+            yield Note(item)
         yield from self._read_list_again(items)
         yield from self._record(Ended())
         return ProvisioningReport(tuple(items), self._stopped)
@@ -154,8 +154,8 @@ class _Run:
             if left <= 0:
                 return
             if pause == _FIRST_PAUSE:
-                yield from note(Waiting(tuple(pending), left))
-            yield from sleep(min(left, pause))
+                yield Note(Waiting(tuple(pending), left))
+            yield Sleep(min(left, pause))
             yield from self._read_list()
             pause *= 2
 
@@ -250,7 +250,7 @@ class _Run:
             when = f"try again in {math.ceil(seconds):,} s"
             self._stop(_introduced(f"{when}, after the pause of a rate limit", error))
         else:
-            yield from sleep(seconds)
+            yield Sleep(seconds)
 
     # --- after ------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class _Run:
     def _record(self, event: object) -> Flow[bool]:
         """Record *event*; if a journal can't be written nothing more is sent."""
         try:
-            yield from note(event)
+            yield Note(event)
         except SiteStatsError as error:
             self._stop(error)
             return False
