@@ -24,7 +24,7 @@ import attrs
 import trustme
 
 from both_clients import QUERY, opened
-from loopback import AUTHORITY, Connection, serve
+from loopback import AUTHORITY, Connection, serve, silent
 from sitestats import RetryPolicy, SiteStatsError
 
 MIB = 1024 * 1024
@@ -94,13 +94,6 @@ def reset(connection: Connection) -> None:
     connection.reset()
 
 
-def silent(connection: Connection) -> None:
-    """Send nothing more, until the client hangs up."""
-    while connection.take():
-        pass
-    connection.close()
-
-
 def deaf(connection: Connection) -> None:
     """Read nothing more."""
     connection.server.ending.wait(PLENTY)
@@ -118,13 +111,7 @@ def forever(piece: bytes, pause: float = 0) -> Step:
 
 def drip(data: bytes) -> Step:
     """Send *data* byte by byte."""
-
-    def send(connection: Connection) -> None:
-        for byte in data:
-            connection.server.ending.wait(0.02)
-            connection.send(bytes([byte]))
-
-    return send
+    return lambda connection: connection.drip(data)
 
 
 def echo(before: bytes, after: bytes, form: str = "") -> Step:
@@ -246,10 +233,8 @@ def hung(*steps: Step, **more: Any) -> Case:
 
 def redirect(status: str, location: str, **more: Any) -> Case:
     """A redirect, which is never followed."""
-    lines = [f"Location: {location}"] * bool(location)
-    return case(
-        head(*lines, "Content-Length: 0", status=status), gives="ServiceError", **more
-    )
+    response = whole(b"", f"Location: {location}", status=status)
+    return case(response, gives="ServiceError", **more)
 
 
 HTTPS = {"scheme": "https"}
@@ -270,28 +255,20 @@ CASES: dict[str, Case] = {
     ),
     "accepts and is silent": hung(silent, has=SENT),
     "does not read a large request": hung(
-        *(unread, deaf),
-        count=1,
-        call=post_much,
-        has=SENT,
+        *(unread, deaf), count=1, call=post_much, has=SENT
     ),
     # Responses that stop.
     "stops within the status line": broken(b"HTTP/1.1 2", close),
     "resets within the headers": broken(b"HTTP/1.1 200 OK\r\nContent-Ty", reset),
-    "closes after the headers": broken(head(JSON, LENGTH), close),
-    "resets after the headers": broken(head(JSON, LENGTH), reset),
     "cuts the body": broken(HALF, close),
     "resets within the body": broken(HALF, reset),
-    "cuts the body once": once(HALF, close),
     "is silent within the headers": hung(b"HTTP/1.1 200 OK\r\nContent-Ty", silent),
-    "is silent after the headers": hung(head(JSON, LENGTH), silent),
     "is silent within the body": hung(HALF, silent),
     # Responses that never end.
     "drips the headers": late(b"HTTP/1.1 200 OK\r\n", drip(FIELD * 9)),
     "drips the body": late(HALF, drip(GOOD[20:]), silent),
     "drips chunks": late(CHUNKED, forever(chunk(b" "), 0.02)),
     "drips a gzip stream": late(head(JSON, GZIP), drip(BOMB + BLOCK)),
-    "drips 100 Continue": late(forever(head(status="100 Continue"), 0.02)),
     "floods with 100 Continue": late(forever(head(status="100 Continue") * 20)),
     "never ends its headers": broken(b"HTTP/1.1 200 OK\r\n", forever(FIELD * 500)),
     "never ends a header": broken(b"HTTP/1.1 200 OK\r\nX: ", forever(b"x" * 8192)),
@@ -338,7 +315,6 @@ CASES: dict[str, Case] = {
         head("Transfer-Encoding: chunked", "Content-Length: 5"), chunk(GOOD), chunk()
     ),
     "sends broken chunks": broken(CHUNKED + b"zz\r\n" + GOOD, close),
-    "sends a negative chunk": broken(CHUNKED + b"-5\r\n" + GOOD, close),
     "cuts its chunks": broken(CHUNKED + chunk(GOOD), close),
     "sends chunks of a byte": case(
         CHUNKED, b"".join(chunk(bytes([byte])) for byte in GOOD), chunk()
@@ -351,9 +327,7 @@ CASES: dict[str, Case] = {
     ),
     # Status lines, headers and kinds of body.
     "speaks HTTP/1.0": case(b"HTTP/1.0 200 OK\r\n\r\n" + GOOD, close),
-    "sends the body alone": broken(GOOD, close),
     "speaks another protocol": broken(b"SSH-2.0-OpenSSH_9.6\r\n", close),
-    "sends random bytes": broken(bytes(range(128, 256)) * 64, close),
     "speaks HTTP/2": broken(b"\0\0\0\4\0\0\0\0\0", close),
     "sends a header without a colon": broken(head("no header", LENGTH) + GOOD, close),
     "sends a NUL in a header": broken(head("X-Odd: a\0b", LENGTH) + GOOD, close),
@@ -365,7 +339,6 @@ CASES: dict[str, Case] = {
     ),
     "switches protocols": broken(head(status="101 Switching Protocols"), close),
     "has status 99": broken(whole(status="099 Odd"), close),
-    "has status 1000": broken(whole(status="1000 Odd"), close),
     "has status 799": case(error("799 Odd"), gives="ServerError"),
     "sends HTML": case(whole(b"<html>Hi</html>", "Content-Type: text/html"), gives=BAD),
     "sends 204": case(b"HTTP/1.1 204 No Content\r\n\r\n", gives=BAD),
@@ -374,7 +347,6 @@ CASES: dict[str, Case] = {
     "fails once with 503": once(error("503 Service Unavailable")),
     "always limits": case(error(LATER), gives="RateLimitedError", count=2),
     "limits once": once(error(LATER, "Retry-After: 0.1")),
-    "limits once, in two headers": once(error(LATER, *["Retry-After: 0"] * 2)),
     "limits for a day": case(
         error(LATER, "Retry-After: 86400"),
         gives="RateLimitedError",
@@ -382,7 +354,6 @@ CASES: dict[str, Case] = {
     ),
     "redirects to itself": redirect("307 Temporary", "%HERE%/example.com.json"),
     "redirects to another host": redirect("302 Found", "%ELSEWHERE%/"),
-    "redirects nowhere": redirect("308 Permanent", ""),
     # Writes, which are never repeated.
     "resets a write": case(reset, gives=FAILED, call=add, has=SENT),
     "is silent after a write": hung(silent, count=1, call=add, has=SENT),

@@ -12,11 +12,9 @@ sides, and any other of the client.
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from pathlib import Path
 from typing import Final, Literal
 
-import attrs
 import pytest
 
 STATEMENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -148,46 +146,38 @@ def promise(section: str, *statements: str, both: bool = False) -> pytest.MarkDe
     return pytest.mark.promise(section, *statements, both=both)
 
 
-@attrs.frozen
-class Kept:
-    """A test that holds a statement."""
+def kept() -> dict[tuple[Side, str, str], str]:
+    """The first test of each side, section and statement: ``emulator/test_a::test_b``.
 
-    section: str
-    statement: str
-    test: str
-    """Such as ``emulator/test_access::test_roles``."""
-    sides: tuple[Side, ...]
-
-
-def kept() -> list[Kept]:
-    """What the tests promise, read from their code, so that none has to be imported."""
-    found: list[Kept] = []
+    They are read from the code of the tests, so that none has to be imported.
+    """
+    found: dict[tuple[Side, str, str], str] = {}
     for path in sorted(TESTS.rglob("test_*.py")):
-        code = path.read_text("utf-8")
-        if "@promise(" not in code:
-            continue
         file = path.relative_to(TESTS).with_suffix("").as_posix()
         side: Side = "emulator" if file.startswith("emulator/") else "client"
-        for node in ast.walk(ast.parse(code)):
+        code = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(code if "@promise(" in code else "")):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "promise":
                     section, *statements = map(ast.literal_eval, call.args)
-                    sides = ("client", "emulator") if call.keywords else (side,)
-                    test = f"{file}::{node.name}"
-                    found += [Kept(section, one, test, sides) for one in statements]
+                    sides: tuple[Side, ...] = ("client", "emulator")
+                    for one in sides if call.keywords else (side,):
+                        for statement in statements:
+                            test = f"{file}::{node.name}"
+                            found.setdefault((one, section, statement), test)
     return found
 
 
-def missing() -> dict[Side, list[str]]:
+def missing() -> set[tuple[Side, str, str]]:
     """The statements that no test of a side holds."""
-    held = {(side, one.section, one.statement) for one in kept() for side in one.sides}
-    lacking: dict[Side, list[str]] = defaultdict(list)
-    for section, statements in STATEMENTS.items():
-        for statement in statements:
-            for side in ("client", "emulator"):
-                is_asked = ONE_SIDED.get(statement, side) == side
-                if is_asked and (side, section, statement) not in held:
-                    lacking[side].append(f'"{section}", "{statement}"')
-    return lacking
+    sides: tuple[Side, ...] = ("client", "emulator")
+    asked = {
+        (side, section, statement)
+        for section, statements in STATEMENTS.items()
+        for statement in statements
+        for side in sides
+        if ONE_SIDED.get(statement, side) == side
+    }
+    return asked - kept().keys()

@@ -61,14 +61,8 @@ def everything_logged() -> Iterator[list[str]]:
     """Collect the records of every logger, at every level."""
     collector = _Collector()
     root = logging.getLogger()
-    loggers = [root]
-    loggers += [logging.getLogger(name) for name in ("httpx", "httpcore", "sitestats")]
-    loggers += [
-        one
-        for one in root.manager.loggerDict.values()
-        if isinstance(one, logging.Logger)
-    ]
-    before = [(one, one.level) for one in loggers]
+    loggers = [root, *map(logging.getLogger, ("httpx", "httpcore", "sitestats"))]
+    levels = [one.level for one in loggers]
     root.addHandler(collector)
     for one in loggers:
         one.setLevel(1)
@@ -76,5 +70,5 @@ def everything_logged() -> Iterator[list[str]]:
         yield collector.lines
     finally:
         root.removeHandler(collector)
-        for one, level in before:
+        for one, level in zip(loggers, levels, strict=True):
             one.setLevel(level)

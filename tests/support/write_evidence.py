@@ -38,16 +38,11 @@ def promises() -> str:
             (
                 statement,
                 *(
-                    next(
-                        (
-                            f"`{one.test}`"
-                            for one in found
-                            if (one.section, one.statement) == (section, statement)
-                            and side in one.sides
-                        ),
-                        "",
+                    f"`{test}`" if test else ""
+                    for test in (
+                        found.get(("client", section, statement)),
+                        found.get(("emulator", section, statement)),
                     )
-                    for side in ("client", "emulator")
                 ),
             )
             for statement in statements
