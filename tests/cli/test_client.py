@@ -76,7 +76,7 @@ def test_a_profile_is_a_whole_account(
     assert "api-key" not in emulator.requests[-1].headers
     done = run("websites", "list", "--profile", "work")
     assert done.code == 2
-    assert "the profile 'work' has no 'key_file' and no 'user_id'" in done.err
+    assert "the profile 'work' has no API key and no user ID" in done.err
 
 
 def test_profiles_are_listed(

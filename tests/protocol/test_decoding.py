@@ -358,7 +358,7 @@ def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
         "shop",
         30,
     )
-    assert read_websites(http_response(wrap([])), REQUEST) == ()
+    assert len(read_websites(http_response(wrap([])), REQUEST)) == 0
 
 
 def add(data: Any, timezone: str | None = None, *, public: bool = False) -> Any:
