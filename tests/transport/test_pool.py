@@ -20,8 +20,8 @@ from loopback import Connection, Server, polite, resolving, serve
 from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
 from sitestats._common.errors import ConnectionFailedError
 from sitestats._common.wire import HttpRequest
-from sitestats._transport.connections import Pool
-from sitestats._transport.limits import Exchange, run
+from sitestats._transport.exchange import Exchange, run
+from sitestats._transport.pool import Pool
 from sitestats._transport.stop import Stop, StoppedError
 
 PLENTY = 30.0
@@ -50,10 +50,9 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.001)
 
 
-def exchange(stop: Stop | None = None) -> Exchange:
+def exchange() -> Exchange:
     """An exchange with plenty of time."""
-    until = time.monotonic() + PLENTY
-    return Exchange(HttpRequest("GET", "/"), until, PLENTY, stop or Stop())
+    return Exchange(HttpRequest("GET", "/"), time.monotonic() + PLENTY, PLENTY)
 
 
 # --- places -----------------------------------------------------------------------
@@ -116,7 +115,7 @@ def test_who_waits_longest_is_next() -> None:
 
 def assert_waited(caught: pytest.ExceptionInfo[RequestTimeoutError]) -> None:
     """The error tells that the time passed while waiting for a connection."""
-    assert "s of them spent waiting for one of 1 connections" in str(caught.value)
+    assert "It waited for one of 1 connections first." in str(caught.value)
     assert not caught.value.maybe_sent
 
 
@@ -196,7 +195,7 @@ def test_an_old_connection_is_not_used(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server may close what was idle for long just when it is used."""
-    monkeypatch.setattr("sitestats._transport.connections._IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("sitestats._transport.pool._IDLE_SECONDS", 0.0)
     with serve(polite) as server, opened(variant, server.address) as client:
         for _ in range(3):
             client.request("GET", "/")
@@ -323,15 +322,20 @@ def test_a_stop_ends_what_waits_for_a_name() -> None:
 
 def test_a_stop_ends_what_waits_for_a_place() -> None:
     """Nobody gets the place that it waited for in vain."""
-    pool = Pool(1)
-    run(pool.enter(exchange()))
-    stopped(
-        lambda stop: run(pool.enter(exchange(stop))),
-        lambda: pool._waiting[0],
-    )
-    assert not pool._waiting[0]
-    pool.leave()
-    run(pool.enter(exchange()))
+    with (
+        serve(silent) as server,
+        Client(server.address, max_connections=1, **OPTIONS) as client,
+        ThreadPoolExecutor(1) as executor,
+    ):
+        first = Stop()
+        has_place = executor.submit(send, client, first)
+        wait_until(lambda: server.requests)
+        waiting = client._sender._pool._waiting[0]
+        stopped(lambda stop: send(client, stop), lambda: waiting)
+        assert not waiting
+        first.stop()
+        assert isinstance(has_place.exception(PLENTY), StoppedError)
+        stopped(lambda stop: send(client, stop), lambda: len(server.requests) == 2)
 
 
 def test_a_stop_leaves_the_connections_of_others_alone() -> None:

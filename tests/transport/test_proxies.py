@@ -6,6 +6,7 @@ import base64
 import gc
 import socket
 import ssl
+import sys
 import threading
 import time
 import traceback
@@ -18,7 +19,16 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from both_clients import KEY, VARIANTS, WITH_TRIO, opened
-from loopback import AUTHORITY, Connection, Script, Server, contexts, polite, serve
+from loopback import (
+    AUTHORITY,
+    Connection,
+    Script,
+    Server,
+    contexts,
+    polite,
+    resolving,
+    serve,
+)
 from secret_search import everything_logged, shown_by
 from sitestats import Client, ConfigurationError, RequestTimeoutError, SiteStatsError
 from sitestats._common.errors import ConnectionFailedError
@@ -255,6 +265,27 @@ def test_a_call_by_a_proxy_ends_within_its_limit(variant: str, kind: str) -> Non
             assert time.monotonic() - began < 5
 
 
+def test_a_look_up_of_a_proxy_that_hangs() -> None:
+    """It takes the timeout, and the name is looked up once."""
+    go_on, asked = threading.Event(), list[None]()
+
+    def look_up() -> list[Any]:
+        asked.append(None)
+        if len(asked) > 1:
+            go_on.wait(PLENTY)
+        return [(2, 1, 6, "", ("127.0.0.1", proxy.port))]
+
+    with serve(polite) as server, serve(leads_to(server)) as proxy, resolving(look_up):
+        options: Any = {"proxy": f"http://many.test:{proxy.port}", "timeout": 0.1}
+        with opened("blocking", "http://stats.example", **options, retries=0) as client:
+            assert client.request("GET", "/x") == {"ok": True}
+            with pytest.raises(RequestTimeoutError) as caught:
+                client.request("GET", "/x")
+            go_on.set()
+    assert caught.value.step == "name"
+    assert len(asked) == 2
+
+
 @variants
 def test_what_comes_behind_a_response_is_nobodys(variant: str) -> None:
     """Bytes that a proxy sends behind a response are not taken for another one."""
@@ -329,8 +360,8 @@ def test_a_socks_proxy_that_refuses(variant: str, reply: bytes) -> None:
 
 def test_socks_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the error says what to install, when the client is made."""
-    monkeypatch.setattr("sitestats._transport.httpx_client.find_spec", lambda _: None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(ConfigurationError, match=r"pip install httpx\[socks\]"):
         Client("http://stats.example", proxy="socks5://127.0.0.1:9")
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats._transport.limits import MOST_BYTES
 from sitestats._transport.reading import (
+    MOST_BYTES,
     CorruptError,
     ProtocolError,
     Reading,
@@ -22,6 +22,7 @@ from sitestats._transport.reading import (
 MIB = 1024 * 1024
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+PACKED = gzip.compress(b"some text", mtime=0)
 SHORT = HEAD + b"Content-Length: 2\r\n\r\n{}"
 
 
@@ -51,6 +52,7 @@ def test_a_response_however_it_is_cut(body: bytes, step: int, chunked: bool) -> 
 @pytest.mark.parametrize(
     ("wire", "status", "body", "is_reusable"),
     [
+        (b"HTTP/1.0 200 OK\r\n\r\n{}", 200, b"{}", False),
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
         (b"HTTP/1.1 304 No\r\nContent-Length: 99999999\r\n\r\n", 304, b"", True),
         (b"HTTP/1.1 103 Early\r\nA: b\r\n\r\n" + SHORT, 200, b"{}", True),
@@ -74,7 +76,8 @@ def test_what_a_response_is(
     is_reusable: bool,  # noqa: FBT001
 ) -> None:
     """Whatever HTTP allows is read; what comes behind it is nobody's response."""
-    reading = read(wire)
+    # Without a length the end of the connection is that of the body.
+    reading = read(wire, *[b""][: b"1.0" in wire])
     assert reading.is_over
     assert (reading.status, reading.finish()) == (status, body)
     assert reading.is_reusable is is_reusable
@@ -84,17 +87,7 @@ def test_what_a_response_is(
 
 def test_bytes_that_come_later_end_a_connection() -> None:
     """A connection is not used again for which bytes came after a response."""
-    reading = read(SHORT)
-    assert reading.is_reusable
-    reading.feed(SHORT)
-    assert not reading.is_reusable
-    assert reading.finish() == b"{}"
-
-
-def test_a_body_may_end_with_its_connection() -> None:
-    """Without a length the end of the connection is that of the body."""
-    reading = read(b"HTTP/1.0 200 OK\r\n\r\n", b"{}", b"")
-    assert (reading.is_over, reading.finish()) == (True, b"{}")
+    assert not read(SHORT, SHORT).is_reusable
 
 
 def test_a_response_to_head_has_no_body() -> None:
@@ -114,7 +107,7 @@ def test_a_response_to_head_has_no_body() -> None:
         (HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n",),
         (HEAD + b"X: " + b"x" * 110_000,),
         (HEAD, *[b"X: y\r\n" * 10_000] * 2),
-        (CHUNKED + b"1;", *[b"x" * 60_000] * 2),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 5000,),
         (b"HTTP/1.1 101 Other\r\n\r\n",),
     ],
     ids=lambda pieces: repr(pieces[-1][-30:]),
@@ -123,12 +116,6 @@ def test_what_is_no_whole_response(pieces: tuple[bytes, ...]) -> None:
     """A response that is cut, ambiguous or endless is none."""
     with pytest.raises(ProtocolError):
         read(*pieces)
-
-
-def test_a_length_over_the_limit_is_refused_at_once() -> None:
-    """A body that is announced as too large is not waited for."""
-    with pytest.raises(TooLargeError):
-        read(HEAD + b"Content-Length: %d\r\n\r\n" % (MOST_BYTES + 1))
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", HEAD, CHUNKED, SHORT]))
@@ -155,10 +142,9 @@ def test_gzip_comes_out_as_it_went_in(content: bytes, level: int, padding: int) 
     )
 
 
-@pytest.mark.parametrize("encoding", ["", "identity", " Identity "])
-def test_what_is_not_compressed(encoding: str) -> None:
-    """A body without an encoding is as it came, and an empty one has none."""
-    assert decompressed(b"text", encoding) == b"text"
+def test_what_is_not_compressed() -> None:
+    """Some name the encoding that is none, and an empty body has any."""
+    assert decompressed(b"text", " Identity ") == b"text"
     assert decompressed(b"", "br") == b""
 
 
@@ -167,11 +153,15 @@ def test_what_is_not_compressed(encoding: str) -> None:
     [
         (b"text", "br", "encoded as 'br', but gzip was requested"),
         (b"text", "gzip, gzip", "but gzip was requested"),
-        (b"plain text", "gzip", "no valid gzip"),
-        (zlib.compress(b"text"), "gzip", "no valid gzip"),
-        (gzip.compress(b"some text", mtime=0)[:-8] + bytes(8), "gzip", "no valid gzip"),
-        (gzip.compress(b"some text", mtime=0)[:-1], "gzip", "ends in the middle"),
-        (gzip.compress(b"some text", mtime=0) + b"more", "gzip", "more behind"),
+        (b"plain text", "gzip", "not valid gzip"),
+        (zlib.compress(b"text"), "gzip", "not valid gzip"),
+        (
+            gzip.compress(b"some text", mtime=0)[:-8] + bytes(8),
+            "gzip",
+            "not valid gzip",
+        ),
+        (PACKED[:-1], "gzip", "ends early"),
+        (PACKED + b"more", "gzip", "more follows"),
     ],
 )
 def test_what_can_not_be_decompressed(wire: bytes, encoding: str, reason: str) -> None:

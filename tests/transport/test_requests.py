@@ -120,15 +120,3 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
     for one in sent:
         origin = one.url.scheme, one.url.host, one.url.port, one.headers["Host"]
         assert origin == ("https", "stats.example", 8443, "stats.example:8443")
-
-
-def test_no_header_begins_another_request() -> None:
-    """What a tool adds to a request is no second one."""
-    with serve(polite) as server, Client(server.address, proxy=None) as client:
-        inner = client._sender._client
-        inner.event_hooks = {
-            "request": [lambda one: one.headers.update({"A": "b\r\n\r\nGET"})]
-        }
-        with pytest.raises(SiteStatsError, match="line break"):
-            client.stats.get(QUERY)
-    assert server.requests == []

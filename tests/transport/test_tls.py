@@ -6,7 +6,6 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,20 @@ import pytest
 import trustme
 
 from both_clients import KEY, VARIANTS, WITH_TRIO, opened
-from loopback import Connection, Server, polite, serve
+from loopback import Server, polite, serve
 from sitestats import AsyncClient, Client, ConfigurationError, ConnectionFailedError
-from sitestats._transport import httpx_client
 
 AUTHORITY = trustme.CA()
 FOREIGN = trustme.CA()
-NO_NAME = "Hostname mismatch|Empty Subject Alternative Name"
-"""Python 3.13 calls a certificate without names another one."""
 variants = pytest.mark.parametrize("variant", VARIANTS)
 trio_too = pytest.mark.parametrize("variant", WITH_TRIO)
 
 
 @contextmanager
-def secured(authority: trustme.CA = AUTHORITY, **more: str) -> Iterator[Server]:
-    """A server with a certificate by *authority*, for localhost if not for *more*."""
+def secured(authority: trustme.CA = AUTHORITY) -> Iterator[Server]:
+    """A server with a certificate by *authority*."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    names = () if more else ("localhost",)
-    authority.issue_cert(*names, **more).configure_cert(context)
+    authority.issue_cert("localhost").configure_cert(context)
     with serve(polite, context) as server:
         yield server
 
@@ -66,23 +61,18 @@ def test_a_context_of_one_s_own_is_used(variant: str) -> None:
 
 
 @variants
-@pytest.mark.parametrize("kind", [str, Path])
-def test_a_path_is_a_path(variant: str, certificates: Path, kind: Any) -> None:
-    """A file of certificates may be given as a text or as a path."""
+@pytest.mark.parametrize("kind", [str, Path, None])
+def test_a_file_of_certificates(
+    variant: str, certificates: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a text, a path, or SSL_CERT_FILE in the environment."""
+    if kind is None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
+    verify = True if kind is None else kind(certificates)
     with (
         secured() as server,
-        opened(variant, server.address, verify=kind(certificates)) as client,
+        opened(variant, server.address, verify=verify) as client,
     ):
-        assert client.request("GET", "/") == {"ok": True}
-
-
-@variants
-def test_the_environment_may_name_certificates(
-    variant: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SSL_CERT_FILE is used, as httpx does."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
-    with secured() as server, opened(variant, server.address) as client:
         assert client.request("GET", "/") == {"ok": True}
 
 
@@ -129,19 +119,6 @@ def test_a_directory_of_certificates_is_read_as_one(
         client.request("GET", "/")
 
 
-@variants
-def test_a_name_that_is_only_the_common_one_is_not_enough(
-    variant: str, certificates: Path
-) -> None:
-    """A certificate is for the names that it lists, not for its subject's."""
-    with (
-        secured(common_name="localhost") as server,
-        opened(variant, server.address, verify=certificates) as client,
-        pytest.raises(ConnectionFailedError, match=NO_NAME),
-    ):
-        client.request("GET", "/")
-
-
 @trio_too
 def test_the_other_side_gets_the_reason(variant: str) -> None:
     """A service whose certificate is refused gets the reason as an alert of TLS."""
@@ -165,81 +142,23 @@ def test_the_other_side_gets_the_reason(variant: str) -> None:
     assert "alert" in told[0].lower()
 
 
-@trio_too
-def test_a_service_that_speaks_plainly(variant: str) -> None:
-    """Where no TLS is spoken, the error asks whether the address is right."""
-
-    def plain(connection: Connection) -> None:
-        connection.take()
-        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-    with (
-        serve(plain) as server,
-        opened(variant, f"https://127.0.0.1:{server.port}", retries=0) as client,
-        pytest.raises(ConnectionFailedError, match="Does the address begin with http:"),
-    ):
-        client.request("GET", "/")
-
-
 # --- which are read, and when -----------------------------------------------------
 
 
-@variants
+@pytest.mark.parametrize("make", [Client, AsyncClient])
 @pytest.mark.parametrize("content", [None, "no certificate"])
 def test_certificates_that_can_not_be_read(
-    variant: str, tmp_path: Path, content: str | None
+    make: Callable[..., Any], tmp_path: Path, content: str | None
 ) -> None:
-    """Unreadable certificates are an error that names verify, and nothing is sent."""
+    """They are an error that names ``verify=``, as soon as a client is made; for plain
+    HTTP none are read.
+    """
     path = tmp_path / "authority.pem"
     if content is not None:
         path.write_text(content)
-    with (
-        secured() as server,
-        opened(variant, server.address, verify=path) as client,
-        pytest.raises(ConfigurationError, match="See verify=, SSL_CERT_FILE"),
-    ):
-        client.request("GET", "/")
-    assert server.connections == 0
-
-
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The contexts that are made; each trusts the authority."""
-    found: list[object] = []
-
-    def make(verify: object) -> ssl.SSLContext:
-        found.append(verify)
-        return trusting()
-
-    monkeypatch.setattr(httpx_client, "_made_context", make)
-    return found
-
-
-@variants
-def test_no_context_is_made_for_plain_http(variant: str, made: list[object]) -> None:
-    """Plain http reads no certificates, which take as long as 100 requests."""
-    with serve(polite) as server, opened(variant, server.address) as client:
-        client.request("GET", "/")
-    assert made == []
-
-
-def test_threads_that_start_together_read_the_certificates_once(
-    made: list[object],
-) -> None:
-    """Certificates, which take long, are read once for all threads."""
-    together = threading.Barrier(10)
-
-    def send(_number: int) -> Any:
-        together.wait(30)
-        return client.request("GET", "/")
-
-    with (
-        secured() as server,
-        opened("blocking", server.address) as client,
-        ThreadPoolExecutor(10) as executor,
-    ):
-        [*executor.map(send, range(10))]
-    assert made == [True]
+    with pytest.raises(ConfigurationError, match="See verify=, SSL_CERT_FILE"):
+        make("https://stats.example", verify=path)
+    make("http://stats.example", verify=path)
 
 
 @pytest.mark.parametrize("verify", [None, 0, 1, "", b"a.pem", ["a"]])

@@ -7,8 +7,7 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, Final, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.errors import (
     ConnectionFailedError,
@@ -17,33 +16,45 @@ from sitestats._common.errors import (
     ResponseTooLargeError,
     SiteStatsError,
 )
-from sitestats._common.settings import Settings
 
-from .limits import MOST_BYTES, Exchange
-from .reading import CorruptError, ProtocolError, TooLargeError
+from .exchange import Exchange
+from .reading import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
 from .redaction import Redactor
 
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+
 _LONGEST_REASON: Final = 300
-_NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}
-"""Why a handshake fails where the other side speaks plain HTTP."""
+_TICK: Final = 0.02
+"""Seconds by which a wait may end too early: clocks differ."""
+_UNSENT: Final = (
+    *("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"),
+    "UnsupportedProtocol",
+)
+"""The errors of httpx after which certainly nothing was sent."""
 
 
 class Failures:
     """Turns what was raised on the way into an error of this package."""
 
-    def __init__(self, settings: Settings, redactor: Redactor, library: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        library: Any,
+        proxy: Any,
+    ) -> None:
         """Know the errors of *library*: of httpx, or of httpx2."""
-        self._settings, self._redactor, self._library = settings, redactor, library
+        self._redactor, self._library = redactor, library
         # httpx lets its errors through; it is there where a proxy needs it.
         self._socks = getattr(sys.modules.get("socksio"), "SOCKSError", ())
+        self._unsent = *(getattr(library, name) for name in _UNSENT), self._socks
+        self._limit = settings.max_connections
         self._proxy = ""
-        if settings.proxy is not None:
-            parts = urlsplit(settings.proxy)
-            name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-            source = settings.sources.get("proxy", "proxy")
-            self._proxy = f" by the proxy {name}"
-            if source != "proxy":
-                self._proxy += f" ({source})"
+        if proxy is not None:
+            source = settings.sources["proxy"]
+            of_environment = "" if source == "proxy" else f" ({source})"
+            self._proxy = f" by the proxy {proxy.url}{of_environment}"
         scheme, host, port = settings.base.origin
         self._origin = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -61,61 +72,35 @@ class Failures:
             reason = self._redactor.text(str(error))
             message = f"The body of the response to {request} can't be read: {reason}."
             return ResponseError(message, request=request)
-        by_httpx = library.HTTPError, self._socks
-        faults = OSError, ProtocolError, *by_httpx
+        of_httpx = library.HTTPError, self._socks
+        faults = OSError, ProtocolError, *of_httpx
         if isinstance(error, SiteStatsError) or not isinstance(error, faults):
             return None
-        if isinstance(error, by_httpx):
-            exchange.step = self._step(error)
-        is_up = time.monotonic() >= exchange.until
-        is_silent = isinstance(error, (TimeoutError, library.TimeoutException))
-        if isinstance(error, TimeoutError):
-            is_up |= exchange.is_last
+        links = [*_with_causes(error)]
+        if isinstance(error, of_httpx):
+            exchange.step = self._step(links)
         step, was_sent = exchange.step, exchange.step == "response"
         known: Any = {"request": request, "maybe_sent": was_sent, "step": step}
-        if is_up or is_silent:
-            message = self._late(exchange) if is_up else self._silent(exchange)
+        if time.monotonic() + _TICK >= exchange.until:
+            message = f"No complete response to {request} before total_timeout."
+            if exchange.event is not None:
+                message += f" It waited for one of {self._limit} connections first."
             return RequestTimeoutError(message, **known)
-        message, temporary = self._broken(exchange, error)
-        return ConnectionFailedError(message, temporary=temporary, **known)
+        if isinstance(error, (TimeoutError, library.TimeoutException)):
+            what = f"{'response from' if was_sent else 'connection to'} {self._origin}"
+            message = f"No {what} within timeout, {exchange.timeout:g} s."
+            return RequestTimeoutError(message, **known)
+        return self._broken(links, known)
 
-    def _step(self, error: BaseException) -> str:
-        """What was under way when httpx failed."""
-        names = "ConnectError ConnectTimeout PoolTimeout ProxyError UnsupportedProtocol"
-        kinds = (getattr(self._library, name) for name in names.split())
-        if not isinstance(error, (*kinds, self._socks)):
-            return "response"
-        for link in _with_causes(error):
-            if isinstance(link, (ssl.SSLError, socket.gaierror)):
-                return "tls" if isinstance(link, ssl.SSLError) else "name"
-        return "proxy" if self._proxy else "tcp"
-
-    def _late(self, exchange: Exchange) -> str:
-        message = (
-            f"No complete response to {exchange.request} before total_timeout: this "
-            f"attempt ended after {time.monotonic() - exchange.started:.3g} s"
-        )
-        if not exchange.waited:
-            return f"{message}."
-        return (
-            f"{message}, {exchange.waited:.3g} s of them spent waiting for one of "
-            f"{self._settings.max_connections} connections to be free."
-        )
-
-    def _silent(self, exchange: Exchange) -> str:
-        what = "response from" if exchange.step == "response" else "connection to"
-        return f"No {what} {self._origin} within timeout, {exchange.timeout:g} s."
-
-    def _broken(self, exchange: Exchange, error: BaseException) -> tuple[str, bool]:
-        """What the error says, and whether another attempt may succeed."""
+    def _broken(
+        self, links: list[BaseException], known: dict[str, Any]
+    ) -> ConnectionFailedError:
         message, temporary = f"Could not connect to {self._origin}{self._proxy}: ", True
-        if exchange.step == "response":
+        if known["maybe_sent"]:
             message = f"The connection to {self._origin} failed: "
-        links = [*_with_causes(error)]
-        texts = [text for link in links if (text := str(link))] or [
-            type(error).__name__
-        ]
-        reason = texts[0] if texts[-1] in texts[0] else f"{texts[0]} ({texts[-1]})"
+        texts = [str(link) for link in links]
+        reason = ": ".join(filter(None, dict.fromkeys(texts)))
+        reason = reason or type(links[0]).__name__
         message += self._redactor.text(reason)[:_LONGEST_REASON]
         for link in links:
             if isinstance(link, ssl.SSLCertVerificationError):
@@ -126,9 +111,16 @@ class Failures:
                 )
             elif isinstance(link, socket.gaierror):
                 temporary = link.errno != socket.EAI_NONAME
-            elif getattr(link, "reason", None) in _NO_TLS:
-                message += ". Does the address begin with http:// in truth?"
-        return message, temporary
+        return ConnectionFailedError(message, temporary=temporary, **known)
+
+    def _step(self, links: list[BaseException]) -> str:
+        """What was under way when httpx failed."""
+        if not isinstance(links[0], self._unsent):
+            return "response"
+        for link in links:
+            if isinstance(link, (ssl.SSLError, socket.gaierror)):
+                return "tls" if isinstance(link, ssl.SSLError) else "name"
+        return "proxy" if self._proxy else "tcp"
 
 
 def _with_causes(error: BaseException) -> Iterator[BaseException]:
@@ -136,8 +128,6 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
     link: BaseException | None = error
     while link is not None:
         yield link
-        if isinstance(link, BaseExceptionGroup):
-            # One for each address of the host: the first stands for all.
-            link = cast("BaseExceptionGroup[BaseException]", link).exceptions[0]
-        else:
-            link = link.__cause__ or link.__context__
+        # A group has one for each address of the host: the first stands for all.
+        inner: BaseException | None = getattr(link, "exceptions", [None])[0]
+        link = inner or link.__cause__

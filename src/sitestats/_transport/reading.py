@@ -7,19 +7,18 @@ from typing import Final
 
 import httptools
 
-from .limits import MOST_BYTES
-
-_MOST_BETWEEN: Final = 100 * 1024
-"""The most bytes of a head, or of what stands between two pieces of a body."""
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""The most bytes of a response, on the wire and decompressed."""
+_LONGEST_HEAD: Final = 100 * 1024
+"""The most bytes of the status line and the headers."""
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 _FINAL: Final = 200
 """Statuses below are of interim responses."""
-_MANY_DIGITS: Final = len(str(MOST_BYTES))
 
 
 class ProtocolError(Exception):
-    """What arrived is no HTTP, or no whole response; the message tells why."""
+    """The bytes are not HTTP, or not a whole response; the message tells why."""
 
 
 class TooLargeError(Exception):
@@ -27,7 +26,7 @@ class TooLargeError(Exception):
 
 
 class CorruptError(Exception):
-    """The body is not what its content encoding says; the message tells why."""
+    """The body does not have its content encoding; the message tells why."""
 
 
 class Reading:
@@ -43,7 +42,7 @@ class Reading:
         self._parser = httptools.HttpResponseParser(self)
         self._is_bodiless = method == "HEAD"
         self._pieces: list[bytes] = []
-        self._size = self._between = self._length = 0
+        self._size = 0
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.is_over = False
@@ -54,11 +53,10 @@ class Reading:
         """Take the next bytes; none at the end of the connection.
 
         Raises:
-            ProtocolError: They are no response, or not a whole one.
+            ProtocolError: They are not a response, or not a whole one.
             TooLargeError: There are too many.
         """
         self._size += len(data)
-        self._between += len(data)
         if not data:
             self._end()
             return
@@ -69,10 +67,12 @@ class Reading:
             self.is_reusable = False
             if not self.is_over:
                 raise ProtocolError(str(error)) from None
-        if not self.is_over and max(self._size, self._length) > MOST_BYTES:
+        if not self.status and self._size > _LONGEST_HEAD:
+            raise ProtocolError("its headers are too long")
+        if not self.is_over and self._size > MOST_BYTES:
+            # They would wait for a garbage collection.
+            self._pieces.clear()
             raise TooLargeError
-        if self._between > _MOST_BETWEEN:
-            raise ProtocolError("a part of its head or between its chunks is too long")
 
     def _end(self) -> None:
         names = {name.lower() for name, _ in self.headers}
@@ -83,7 +83,7 @@ class Reading:
 
     def finish(self) -> bytes:
         """The whole body, as it came."""
-        # The two refer to each other.
+        # It has this reading, and so on in a circle.
         del self._parser
         return b"".join(self._pieces)
 
@@ -98,8 +98,6 @@ class Reading:
         """Take a header; those behind the body are of no use."""
         if not self.status:
             self.headers.append((name, value))
-            if len(value) >= _MANY_DIGITS and name.lower() == b"content-length":
-                self._length = int(value)
 
     def on_headers_complete(self) -> None:
         """Take the status, unless it is that of an interim response."""
@@ -112,41 +110,34 @@ class Reading:
         """Take a piece of the body."""
         if not self.is_over:
             self._pieces.append(piece)
-            self._between = 0
 
     def on_message_complete(self) -> None:
         """End the response, or the interim one."""
-        self._between = 0
-        if self.is_over:
-            return
-        if self.status:
+        if not self.status:
+            self.headers.clear()
+        elif not self.is_over:
             self.is_over = True
             self.is_reusable = self._parser.should_keep_alive()
-        else:
-            self.headers.clear()
 
 
 def decompressed(body: bytes, encoding: str) -> bytes:
     """A body with this ``Content-Encoding``, in no more memory than the limit.
 
     Raises:
-        CorruptError: It is no gzip, which alone is requested.
+        CorruptError: It is not gzip, the only encoding that is requested.
         TooLargeError: It is larger than the limit.
     """
-    codings = encoding.lower().strip()
-    if codings in {"", "identity"} or not body:
+    if encoding.lower().strip() == "identity" or not body:
         return body
-    if codings not in {"gzip", "x-gzip"}:
+    if encoding.lower().strip() not in {"gzip", "x-gzip"}:
         raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
     inflater = zlib.decompressobj(_GZIP)
     try:
         data = inflater.decompress(body, MOST_BYTES + 1)
     except zlib.error as error:
-        raise CorruptError(f"it is no valid gzip ({error})") from None
+        raise CorruptError(f"it is not valid gzip ({error})") from None
     if len(data) > MOST_BYTES:
         raise TooLargeError
-    if not inflater.eof:
-        raise CorruptError("its gzip ends in the middle")
-    if inflater.unused_data.strip(b"\0"):
-        raise CorruptError("there is more behind its gzip")
+    if not inflater.eof or inflater.unused_data.strip(b"\0"):
+        raise CorruptError("its gzip ends early, or more follows it")
     return data

@@ -11,12 +11,14 @@ text and raised without it.
 from __future__ import annotations
 
 import threading
-from contextlib import closing, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Final, cast
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.secret import secrets_in
+from sitestats._common.wire import HttpResponse
 
-from .connections import Pool
+from .exchange import AwaitedExchange, Exchange, run
 from .failures import Failures
 from .httpx_client import (
     EXTENSION,
@@ -24,21 +26,25 @@ from .httpx_client import (
     Outgoing,
     library_of,
     own_client,
+    proxy_of,
     proxy_secrets,
 )
-from .limits import MOST_BYTES, AwaitedExchange, Exchange, run
-from .reading import CorruptError, TooLargeError, decompressed
+from .pool import Pool
+from .reading import MOST_BYTES, CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
-from .stop import Stop
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import AsyncIterator, Iterator
 
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest, HttpResponse
+    from sitestats._common.wire import HttpRequest
+
+    from .stop import Stop
 
 
 _OPTIONS: Final = {"stream": True, "follow_redirects": False}
+_TIMEOUTS: Final = ("connect", "read", "write", "pool")
+_SUCCESS: Final = range(200, 300)
 
 
 class _SenderBase:
@@ -48,35 +54,33 @@ class _SenderBase:
 
     def __init__(self, settings: Settings, http_client: Any = None) -> None:
         """Send by a client of httpx that is given, or else by our own."""
-        self._settings = settings
         self._pool = Pool(settings.max_connections)
         self.is_given: bool = http_client is not None
+        self._library: Any = library_of(http_client, is_awaited=self._is_awaited)
+        proxy = None if self.is_given else proxy_of(settings)
         # Whether httpx connects, and not our own pool.
-        self._is_far = self.is_given or settings.proxy is not None
-        awaited = self._is_awaited
-        self._is_watched = self._is_far and (awaited or not self.is_given)
-        library: Any = library_of(http_client, is_awaited=awaited)
+        self._is_far = self.is_given or proxy is not None
+        self._is_watched = self._is_far and (self._is_awaited or not self.is_given)
         self._client = http_client or own_client(
-            settings, self._pool, is_awaited=awaited
+            settings, self._pool, proxy, is_awaited=self._is_awaited
         )
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
-        proxy = [] if self.is_given else proxy_secrets(settings)
-        self._redactor = Redactor((*own, *proxy))
+        self._redactor = Redactor((*own, *proxy_secrets(proxy)))
         redact_logs(self._redactor)
-        self._failures = Failures(settings, self._redactor, library)
-        self._outgoing = Outgoing(settings, library, http_client)
-        self._hook_error: type[Exception] = library.HTTPStatusError
+        self._failures = Failures(settings, self._redactor, self._library, proxy)
+        self._outgoing = Outgoing(settings, self._library, http_client)
 
     async def _send(self, exchange: Exchange) -> HttpResponse:
         try:
             await self._pool.enter(exchange)
             try:
-                with exchange.watched() if self._is_watched else nullcontext():
+                if not self._is_watched:
+                    return await self._sent(exchange)
+                with exchange.watched():
                     return await self._sent(exchange)
             finally:
                 self._pool.leave(exchange.group)
         except BaseException as error:
-            exchange.stop.check()
             failure = self._failures.of(exchange, error)
             if failure is None:
                 _clear_frames(error)
@@ -89,25 +93,25 @@ class _SenderBase:
             del failure  # pyright: ignore[reportPossiblyUnboundVariable]
 
     async def _sent(self, exchange: Exchange) -> HttpResponse:
-        request, auth = self._outgoing.of(exchange)
+        extensions: dict[str, Any] = {EXTENSION: exchange}
         if self._is_far:
             # Something may leave the machine at once.
             exchange.step = "response"
+            extensions["timeout"] = dict.fromkeys(_TIMEOUTS, exchange.left())
+            if not (self.is_given or self._is_awaited):
+                extensions["trace"] = exchange.trace
+        request, auth = self._outgoing.of(exchange.request, extensions)
         try:
             response: Any = self._client.send(request, auth=auth, **_OPTIONS)
             if self._is_awaited:
                 response = await response
-        except self._hook_error as error:
+        except self._library.HTTPStatusError as error:
             # By a hook of the user's: here the status decides.
-            response = cast("Any", error).response
+            response = error.response
         body, is_raw = response.extensions.get(EXTENSION), True
         if body is None:
             is_raw = not response.is_closed
             body = await self._body(response, exchange)
-        return self._received(response, body, is_raw=is_raw)
-
-    def _received(self, response: Any, body: bytes, *, is_raw: bool) -> HttpResponse:
-        """*response* with its *body*, which is decompressed first where it is raw."""
         # The stream has the response, and so on in a circle.
         response.stream = NOTHING
         headers: dict[str, str] = {}
@@ -116,15 +120,21 @@ class _SenderBase:
             key, text = name.decode("latin-1").lower(), value.decode("latin-1")
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
         headers.pop("set-cookie", None)
-        if is_raw:
+        status: int = response.status_code
+        if is_raw and (encoding := headers.get("content-encoding")):
             try:
-                body = decompressed(body, headers.get("content-encoding", ""))
+                body = decompressed(body, encoding)
             except CorruptError:
-                if response.is_success:
+                if status in _SUCCESS:
                     raise
                 # The status of an error says enough.
                 body = b""
-        return self._redactor.response(response.status_code, headers, body)
+        received = HttpResponse(
+            *(status, headers, body, datetime.now(UTC)),
+            redact=self._redactor.response,
+        )
+        # What stands in the data of a successful one is right, whatever it looks like.
+        return received if status in _SUCCESS else received.redacted()
 
     async def _body(self, response: Any, exchange: Exchange) -> bytes:
         """The body that httpx has read, or reads."""
@@ -133,25 +143,21 @@ class _SenderBase:
             with suppress(RuntimeError):
                 return bytes(response.content)
             return b""
-        whole = bytearray()
-
-        def add(piece: bytes) -> None:
-            whole.extend(piece)
-            if len(whole) > MOST_BYTES:
-                raise TooLargeError
-            exchange.left()
-
-        if not self._is_awaited:
-            with closing(response):
-                for piece in response.iter_raw():
-                    add(piece)
-            return bytes(whole)
+        body = bytearray()
+        awaited = self._is_awaited
+        pieces = response.aiter_raw() if awaited else _each(response.iter_raw())
         try:
-            async for piece in response.aiter_raw():
-                add(piece)
+            async for piece in pieces:
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise TooLargeError
+                exchange.left()
         finally:
-            await response.aclose()
-        return bytes(whole)
+            if awaited:
+                await response.aclose()
+            else:
+                response.close()
+        return bytes(body)
 
     @property
     def is_open(self) -> bool:
@@ -188,7 +194,11 @@ class Sender(_SenderBase):
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        return run(self._send(Exchange(request, until, timeout, stop or Stop())))
+        exchange = Exchange(request, until, timeout)
+        if stop is None:
+            return run(self._send(exchange))
+        with stop.ending(exchange.end):
+            return run(self._send(exchange))
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -218,6 +228,11 @@ class AsyncSender(_SenderBase):
         self._pool.close(threading.get_ident())
 
 
+async def _each(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
 def _clear_frames(error: BaseException) -> None:
     """Take the variables from the frames of *error*, which may hold a credential; the
     lines stay, for whoever looks for the mistake.
@@ -225,14 +240,4 @@ def _clear_frames(error: BaseException) -> None:
     # Only who sees an exception has to load it.
     import traceback
 
-    ours: set[FrameType] = set()
-    link: BaseException | None = error
-    while link is not None:
-        begin = link.__traceback__
-        # What was raised outside, and is being handled there, may have frames that
-        # are not over: to clear those would end them.
-        if begin is None or (ours and begin.tb_frame not in ours):
-            return
-        ours |= {frame for frame, _ in traceback.walk_tb(begin)}
-        traceback.clear_frames(begin)
-        link = link.__cause__ or link.__context__
+    traceback.clear_frames(error.__traceback__)

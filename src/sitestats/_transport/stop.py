@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 
 class StoppedError(BaseException):
@@ -19,40 +20,43 @@ class Stop:
     def __init__(self) -> None:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
-        self._wakes: set[Callable[[], object]] = set()
+        self._ends: set[Callable[[], object]] = set()
 
     def stop(self) -> None:
         """End what is under way, and let nothing more begin."""
         with self._lock:
             self._stopped.set()
-            for wake in self._wakes:
-                wake()
+            for end in self._ends:
+                end()
 
-    def check(self) -> None:
-        """Go on, unless this is stopped.
+    @contextmanager
+    def ending(self, end: Callable[[], object]) -> Generator[None]:
+        """Have a stop call *end*, which makes the block fail.
 
         Raises:
-            StoppedError: It is.
+            StoppedError: It did, or was stopped before.
         """
-        if self._stopped.is_set():
-            raise StoppedError
+        with self._lock:
+            self._ends.add(end)
+        try:
+            self._check()
+            yield
+        except Exception:
+            self._check()
+            raise
+        finally:
+            with self._lock:
+                self._ends.discard(end)
 
     def sleep(self, seconds: float) -> None:
         """Wait for *seconds*.
 
         Raises:
-            StoppedError: The time was not up yet.
+            StoppedError: It was stopped before that.
         """
-        if self._stopped.wait(min(seconds, threading.TIMEOUT_MAX)):
+        self._stopped.wait(min(seconds, threading.TIMEOUT_MAX))
+        self._check()
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
             raise StoppedError
-
-    def add(self, wake: Callable[[], object]) -> None:
-        """Have a stop call *wake*, until it is discarded."""
-        with self._lock:
-            self._wakes.add(wake)
-            self.check()
-
-    def discard(self, wake: Callable[[], object]) -> None:
-        """Not any more; a stop under way has called it by then."""
-        with self._lock:
-            self._wakes.discard(wake)

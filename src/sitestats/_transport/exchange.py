@@ -1,0 +1,280 @@
+"""One request on its way: how it connects, sends and reads within its limits.
+
+All of it is written once, with ``async``. A blocking exchange waits where an awaited
+one lets others go on, so ``run`` brings its coroutine to the end at once. A connection
+is a socket, with or without TLS. It belongs to no event loop.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar, Final, TypeVar
+
+import anyio
+import attrs
+from anyio import wait_readable, wait_writable  # at once: calls import nothing
+
+from sitestats._common.wire import HttpRequest
+
+from .reading import Reading
+
+T = TypeVar("T")
+SocketT = TypeVar("SocketT", bound=socket.socket)
+Ready = Callable[[socket.socket], Awaitable[None]]
+Route = tuple[str, int, ssl.SSLContext | None]
+"""The host and port to connect to, and what verifies them by TLS."""
+
+_LONGEST: Final = 86_400.0
+"""The most seconds of one wait: a socket refuses to wait for some weeks."""
+_NEXT_ADDRESS: Final = 1.0
+"""Seconds until the next address of a host is tried."""
+_READ_SIZE: Final = 64 * 1024
+_NOT_READ: Final = (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError)
+"""The other side closed before it had read a request; it may have responded."""
+
+
+@attrs.define(eq=False, repr=False)
+class Exchange:
+    """One request on its way to its response, in a thread."""
+
+    new_event: ClassVar[Any] = threading.Event
+    request: HttpRequest
+    until: float
+    """What the monotonic clock shows when the call must have ended."""
+    timeout: float
+    """Seconds for connecting, and for each wait."""
+    group: int = 0
+    """Those that have this number share places: all threads, or an event loop."""
+    event: Any = None
+    """What it had to wait for until a place was free."""
+    step: str = "tcp"
+    """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
+    may have left the machine."""
+    _sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
+
+    def left(self, most: float | None = None) -> float:
+        """The seconds that the next wait may take: the timeout, or *most*.
+
+        Raises:
+            TimeoutError: The time for the whole call is up.
+        """
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return min(left, self.timeout if most is None else most, _LONGEST)
+
+    def use(self, sock: SocketT) -> SocketT:
+        """Take *sock*, which is closed with this exchange."""
+        self._sockets.append(sock)
+        return sock
+
+    def end(self) -> None:
+        """End what waits, from another thread."""
+        self.until = -math.inf
+        if self.event is not None:
+            self.event.set()
+        for sock in self._sockets:
+            with suppress(OSError):
+                # Not that of an SSLSocket, which would go on without TLS.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    def close(self, *, keep: bool = False) -> socket.socket | None:
+        """Close its sockets, but for the last one if another exchange may use it."""
+        sockets, self._sockets = self._sockets, []
+        # After the line above, end() does not find what is kept.
+        kept = sockets.pop() if keep and self.until > -math.inf else None
+        for sock in sockets:
+            sock.close()
+        return kept
+
+    async def wait_for_place(self) -> None:
+        """Wait for the event, for as long as the whole call may take."""
+        if not self.event.wait(self.left(math.inf)):
+            raise TimeoutError
+        self.left()
+
+    async def connect(
+        self, sock: socket.socket, address: Any, most: float | None
+    ) -> None:
+        """Connect, or give up after the timeout, or *most* seconds."""
+        sock.settimeout(self.left(most))
+        sock.connect(address)
+
+    async def do(
+        self, sock: socket.socket, _ready: Ready, call: Callable[..., T], *args: object
+    ) -> T:
+        """Call what waits for *sock*."""
+        sock.settimeout(self.left())
+        return call(*args)
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        """Keep the limit where httpx connects and reads."""
+        # It gives each read the whole timeout, so drops could fall for ever: a thread
+        # shuts the connection when the time is up.
+        timer = threading.Timer(self.left(math.inf), self.end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.close()
+
+    def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Take the connection that httpcore makes: its extension "trace"."""
+        if event.endswith("connect_tcp.started"):
+            addresses = run(_look_up(info["host"], info["port"], self))
+            # It connects to what it finds here, and would look the name up itself.
+            info["host"] = addresses[0][4][0]
+        elif event.endswith("connect_tcp.complete"):
+            # Another descriptor, since TLS will take this one over.
+            self.use(info["return_value"].get_extra_info("socket").dup())
+            self.left()
+
+
+@attrs.define(eq=False, repr=False)
+class AwaitedExchange(Exchange):
+    """The same in a task of asyncio or trio. Its sockets never block."""
+
+    new_event: ClassVar[Any] = anyio.Event
+    # A thread has one event loop at a time.
+    group: int = attrs.field(factory=threading.get_ident)
+
+    async def wait_for_place(self) -> None:
+        """Wait for the event, for as long as the whole call may take."""
+        with self.watched():
+            await self.event.wait()
+
+    async def connect(
+        self, sock: socket.socket, address: Any, most: float | None
+    ) -> None:
+        """Connect, or give up after the timeout, or *most* seconds."""
+        sock.setblocking(False)  # noqa: FBT003 - its only argument
+        with suppress(BlockingIOError):
+            # Not connect_ex: what guards tests against the network patches this one.
+            sock.connect(address)
+        with anyio.fail_after(self.left(most)):
+            await wait_writable(sock)
+        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise OSError(number, os.strerror(number))
+
+    async def do(
+        self, sock: socket.socket, ready: Ready, call: Callable[..., T], *args: object
+    ) -> T:
+        """Call *call* as soon as the socket is ready for it."""
+        # TLS may have bytes already; elsewhere there are seldom any.
+        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
+        while True:
+            if waits:
+                with anyio.move_on_after(self.left()) as scope:
+                    await ready(sock)
+                if scope.cancelled_caught:
+                    raise TimeoutError
+            waits = True
+            try:
+                return call(*args)
+            except ssl.SSLWantReadError:
+                ready = wait_readable
+            except ssl.SSLWantWriteError:
+                ready = wait_writable
+            except BlockingIOError:
+                pass
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        """Keep the limit, whatever waits."""
+        with anyio.fail_after(self.left(math.inf)):
+            yield
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns that only blocks."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        coroutine.close()
+    raise AssertionError("it let others go on")
+
+
+async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
+    """The addresses of *host*, as ``getaddrinfo`` has them.
+
+    A look-up can't be interrupted, so its thread is left alone when the time is up. The
+    threads of an event loop are few, and a program ends only with them.
+    """
+
+    def work() -> None:
+        try:
+            # As bytes: the name is encoded already.
+            name, kind = host.encode("ascii"), socket.SOCK_STREAM
+            found.set_result([*socket.getaddrinfo(name, port, type=kind)])
+        except OSError as error:
+            found.set_exception(error)
+        finish.close()
+
+    exchange.step = "name"
+    found = Future[list[Any]]()
+    done, finish = socket.socketpair()
+    exchange.use(done)
+    threading.Thread(target=work, name="sitestats-resolve", daemon=True).start()
+    await exchange.do(done, wait_readable, done.recv, 1)
+    # What was ended did not wait for the thread.
+    exchange.left()
+    return found.result()
+
+
+async def connect(route: Route, exchange: Exchange) -> socket.socket:
+    """Connect to one of the addresses of a host.
+
+    Raises:
+        OSError: It failed, or took too long; ``exchange.step`` tells at what.
+    """
+    host, port, context = route
+    sock = await _connect_tcp(await _look_up(host, port, exchange), exchange)
+    if context is None:
+        return sock
+    exchange.step = "tls"
+    # An end without that of TLS is anybody's, and may cut a body short.
+    options: Any = {"server_hostname": host, "suppress_ragged_eofs": False}
+    secured = context.wrap_socket(sock, do_handshake_on_connect=False, **options)
+    exchange.use(secured)
+    await exchange.do(secured, wait_readable, secured.do_handshake)
+    return secured
+
+
+async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socket:
+    exchange.step = "tcp"
+    while addresses:
+        family, kind, protocol, _, address = addresses.pop(0)
+        with suppress(*[OSError] if addresses else ()):
+            sock = exchange.use(socket.socket(family, kind, protocol))
+            await exchange.connect(sock, address, _NEXT_ADDRESS if addresses else None)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return sock
+    raise OSError("the host has no address")
+
+
+async def send_and_read(
+    sock: socket.socket, data: bytes, reading: Reading, exchange: Exchange
+) -> None:
+    """Send *data*, and read until the response is over."""
+    exchange.step = "response"
+    try:
+        while data:
+            data = data[await exchange.do(sock, wait_writable, sock.send, data) :]
+    except _NOT_READ:
+        pass
+    while not reading.is_over:
+        reading.feed(await exchange.do(sock, wait_readable, sock.recv, _READ_SIZE))
