@@ -102,7 +102,8 @@ def test_extra_parameters_are_judged_with_the_others() -> None:
     assert [problem.rule for problem in search.problems()] == ["contains-fields"]
     late = query.extra_param("start", "today").extra_param("end", "yesterday")
     assert [problem.rule for problem in late.problems()] == ["period-order"]
-    assert query.extra_param("start", "2026-W10").problems() == ()
+    for name, text in {"start": "2026-W10", "limit": "9" * 5000}.items():
+        assert query.extra_param(name, text).problems() == ()
 
 
 @MAY_WARN
@@ -190,6 +191,7 @@ def test_each_of_many_websites() -> None:
         for month in ("2026-01", "2026-02", "2026-03")
     )
     assert quarter.each("month", websites=()) == ()
+    assert quarter.each(websites="a.example") == (quarter.website("a.example"),)
     with pytest.raises(QueryError) as caught:
         QUERY.each(websites=["a.example", "b_example.", 5])  # type: ignore[list-item]  # that is the point
     assert len(caught.value.problems) == 2
@@ -225,7 +227,9 @@ STEPS: dict[str, Callable[[Any, Any, Any], object]] = {
     "where page": lambda q, a, b: q.where(page=a, country=b),
     "where pages": lambda q, a, b: q.where(pages=a, device_type=b),
     "where several": lambda q, a, b: q.where(pages=[a, b]),
-    "where_metadata": lambda q, a, b: q.where_metadata(a, key=b),
+    "where_metadata": lambda q, a, b: q.where_metadata(
+        {a: 1} if isinstance(a, str) else None, key=b
+    ),
     "interval": lambda q, a, _: q.interval(a),
     "limit": lambda q, a, _: q.limit(a),
     "path": lambda q, a, _: q.path(a),

@@ -142,7 +142,7 @@ def test_years_of_numpy_and_periods_of_pandas() -> None:
 
 
 @given(
-    word=st.sampled_from(WORDS),
+    word=st.sampled_from(sorted(WORDS)),
     now=MOMENTS,
     zone=st.sampled_from(["UTC", "Asia/Tokyo", "America/Los_Angeles"]),
 )
@@ -354,24 +354,6 @@ def test_words_stay_words_by_day() -> None:
     assert len(QUERY.since("yesterday").each("day")) == 2
 
 
-@pytest.mark.parametrize(
-    ("days", "unit", "instead"),
-    [(30, "month", "months=1"), (365, "month", "months=12"), (28, "week", "weeks=4")],
-)
-def test_the_last_days_in_months_are_the_last_months(
-    days: int, unit: Unit, instead: str
-) -> None:
-    """A first try at a history counts days: the error names the whole units, and they
-    work.
-    """
-    advice = f"each: .*use .timezone(website.timezone).last({instead}).each({unit!r})"
-    with pytest.raises(QueryError, match=re.escape(advice).replace(r"\.\*", ".*")):
-        QUERY.last(days=days).each(unit)
-    name, _, count = instead.partition("=")
-    whole = QUERY.timezone("UTC").last(**{name: int(count)})  # type: ignore[arg-type]  # weeks or months
-    assert len(whole.each(unit)) == int(count)
-
-
 # --- the period before --------------------------------------------------------------
 
 BEFORE = {
@@ -422,7 +404,7 @@ def test_as_many_months_before(first: date, more: int) -> None:
         (QUERY.between("2026-03-02", "2026-03-31"), "month", "is not whole months"),
         (QUERY.during("2026-03"), "week", "is not whole weeks"),
         (QUERY.during("0001-01"), "month", "too early"),
-        (QUERY.between("today-99999d", "today"), "period", "too early"),
+        (QUERY.between("today-99999d", "today"), "period", "up to 99999"),
     ],
 )
 def test_a_period_with_none_before_it_is_refused(

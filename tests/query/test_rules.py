@@ -78,8 +78,9 @@ BROKEN: dict[str, list[dict[str, str]]] = {
         *of("fields", "", version="3"),
     ],
     "fields-or-events": [*of("-fields", "", version="3"), *of("-fields", "")],
-    "event-name": [*of("events", "", "a,", ",a", "a*", "*a", "a*b", "**")],
-    "events-all": [*of("events", "*,a", "a,*")],
+    "event-name": [
+        *of("events", "", "a,", ",a", "a*", "*a", "a*b", "**", "*,a", "a,*")
+    ],
     "period-day": [*of("start", *NO_DAYS), *of("end", *NO_DAYS)],
     "period-date": [*of("start", *NO_DATES), *of("end", *NO_DATES)],
     "period-order": [
@@ -271,16 +272,12 @@ WRONG: dict[str, list[Callable[[], object]]] = {
         lambda: StatsQuery("https://a.example"),
         lambda: Q.website(None),
         lambda: Q.website(["a.example", "b.example"]),
-        lambda: Q.each(websites="a.example"),
     ],
     "path-slash": [lambda: Q.path("contact"), lambda: Q.path(""), lambda: Q.path(None)],
     "path-root": [lambda: Q.path("/")],
-    "path-dots": [
-        lambda: Q.path("/a/../b"),
-        lambda: Q.path("/.."),
-        lambda: Q.path("/."),
+    "path-segment": [
+        *(lambda p=p: Q.path(p) for p in ("/a/../b", "/..", "/.", "/a\r\n", "/\x9b")),
     ],
-    "path-control": [lambda: Q.path("/a\r\n"), lambda: Q.path("/\x9b")],
     "text": [lambda: Q.path("/\ud800"), lambda: Q.where(pages=["/a", "\udfff"])],
     "version-range": [
         lambda: Q.version(7),
@@ -295,8 +292,10 @@ WRONG: dict[str, list[Callable[[], object]]] = {
         lambda: Q.fields(["pages"]),
         lambda: Q.fields("a,b"),
     ],
-    "event-name": [Q.events, lambda: Q.events("a,b"), lambda: Q.events("")],
-    "events-all": [lambda: Q.events("*"), lambda: Q.events("a", "*")],
+    "event-name": [
+        Q.events,
+        *(lambda n=n: Q.events("a", n) for n in ("a,b", "", "*", 5)),
+    ],
     "info-flag": [lambda: Q.info(1), lambda: Q.info("true")],
     "interval-name": [lambda: Q.interval("Day"), lambda: Q.interval(None)],
     "timezone-name": [lambda: Q.timezone("utc"), lambda: Q.timezone(UTC)],
@@ -313,27 +312,26 @@ WRONG: dict[str, list[Callable[[], object]]] = {
         lambda: Q.last(7, today=1),
     ],
     "period-unit": [
-        *(lambda n=n: Q.during(n) for n in ("march", "2026-3", "2026-Q5", "", 10_000)),
+        *(
+            lambda n=n: Q.during(n)
+            for n in ("march", "2026-3", "2026-Q5", "", 10**5000)
+        ),
         lambda: Q.each("hour"),
         Q.each,
         lambda: Q.previous("day"),
     ],
     "period-words": [lambda: Q.last(30).each("month"), lambda: Q.each("day")],
-    "period-zone": [
-        lambda: Q.last(3).pinned(),
-        lambda: Q.last(3).timezone("UTC").pinned("Asia/Tokyo"),
-    ],
+    "period-zone": [lambda: Q.last(3).pinned()],
     "filter-name": [lambda: Q.where(countries="NL"), lambda: Q.where(path="/a")],
     "filter-text": [
         *(lambda v=v: Q.where(country=v) for v in (5, True, ["NL"])),
-        *(lambda v=v: Q.where(pages=v) for v in (b"/a", {"/a": 1}, ["/a", 5])),
+        *(lambda v=v: Q.where(pages=v) for v in (5, ["/a", 5])),
     ],
     "filter-empty": [lambda: Q.where(country=""), lambda: Q.where(pages=[])],
     "filter-star": [lambda: Q.where(utm_term="a*b")],
     "pages-comma": [lambda: Q.where(pages="/a,/b"), lambda: Q.where(pages=["/b,c"])],
     "device-type": [lambda: Q.where(device_type="phone")],
     "contains-filter": [lambda: Q.where(country=SEARCH)],
-    "contains-one-pattern": [lambda: Q.where(pages=[SEARCH, "/a"])],
     "contains-star": [lambda: Q.where(page="*abcdefghijkl*m*")],
     "contains-length": [lambda: Q.where(page="*abcdefghijk/*")],
     "metadata-key": [
@@ -343,10 +341,9 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     "metadata-value": [
         *(
             lambda v=v: Q.where_metadata(a=v)
-            for v in (float("nan"), float("-inf"), ["a"], b"a", date(2026, 3, 1))
+            for v in (float("nan"), float("-inf"), ["a"], 10**5000, date(2026, 3, 1))
         ),
         lambda: Q.where_metadata(a=datetime(2026, 3, 1)),  # noqa: DTZ001 - the point
-        lambda: Q.where_metadata([("a", 1)]),
     ],
     "extra-name": [lambda: Q.extra_param("", "a")],
     "extra-value": [lambda: Q.extra_param("a", ["b"])],
@@ -356,9 +353,8 @@ WRONG: dict[str, list[Callable[[], object]]] = {
         lambda: StatsQuery.from_url("x.example/example.com"),
         lambda: StatsQuery.from_url("https://a.example/b.cd?country=%ff"),
     ],
-    "address-parameter": [lambda: StatsQuery.from_url("https://a.ex/b.cd?x=1")],
-    "address-page": [lambda: StatsQuery.from_url("https://a.ex/b.cd/settings")],
-    "address-once": [
+    "address-parameter": [
+        lambda: StatsQuery.from_url("https://a.example/b.cd?x=1"),
         lambda: StatsQuery.from_url("https://a.example/b.cd?limit=1&limit=2"),
     ],
 }
@@ -439,7 +435,6 @@ SENT: list[tuple[StatsQuery, dict[str, str | None]]] = [
             (1e-7, "0.0000001"),
             (1e22, "1" + 22 * "0"),
             (datetime(2026, 3, 1, 1, tzinfo=PLUS_TWO), "2026-02-28T23:00:00Z"),
-            (MOMENT.replace(microsecond=120_000), "2026-03-01T23:30:00.120Z"),
             (MOMENT.replace(microsecond=123_456), "2026-03-01T23:30:00.123456Z"),
         ]
     ),
@@ -487,8 +482,7 @@ def test_a_call_reports_each_of_its_wrong_arguments() -> None:
     for call, count in (
         (lambda: Q.between("whenever", "2026-02-30"), 2),
         (lambda: Q.fields("a", "pages", "b"), 2),
-        (lambda: Q.path("/a/../\x00"), 2),
-        (lambda: Q.where(pages=["*a*b*", "/c,d"], country="*x*"), 5),
+        (lambda: Q.where(pages=["*a*b*", "/c,d"], country="*x*"), 3),
     ):
         with pytest.raises(QueryError) as caught:
             call()
@@ -532,7 +526,7 @@ def test_the_longest_address(letter: str, size: int) -> None:
         client.stats.get(Q.where(utm_term=letter * longest))
     assert 64_000 - size < sent[1] <= 64_000
     (problem,) = Q.where(utm_term=letter * (longest + 1)).problems()
-    assert (problem.rule, "utm_term" in problem.message) == ("address-length", True)
+    assert problem.rule == "address-length"
 
 
 def test_a_page_in_the_address_excludes_page_filters() -> None:
@@ -655,11 +649,6 @@ SERVICE = with_website()
 """For properties: a fixture would be made anew for each example."""
 
 
-def is_left(response: httpx.Response) -> bool:
-    """Whether today, or a limit of the emulator, alone makes the query wrong."""
-    return "is after end" in response.text or "200,000 entries" in response.text
-
-
 @MAY_WARN
 @settings(max_examples=settings().max_examples * 5)
 @given(st.dictionaries(st.sampled_from(NAMES), NEAR | FAR, max_size=3))
@@ -671,9 +660,9 @@ def test_both_sides_agree_on_any_text(params: dict[str, str]) -> None:
     good = broken_rules(params) == set()
     with bare_client(SERVICE) as client:
         response = client.get(address(params))
-    if good and is_left(response):
-        return
-    assert (response.status_code == 200) is good, response.text
+    # The builder does not know which day is today.
+    is_good = response.status_code == 200 or (good and "is after end" in response.text)
+    assert is_good is good, response.text
 
 
 @MAY_WARN
@@ -682,8 +671,8 @@ def test_a_valid_query_is_accepted(query: StatsQuery) -> None:
     """What the steps make of valid arguments breaks no rule of the service."""
     params = query.params()
     if "fields" in params:
-        # A histogram of a thousand years takes seconds.
+        # Of the hours of decades, which take seconds.
         params["fields"] = params["fields"].replace("histogram", "visitors")
     with bare_client(SERVICE) as client:
         response = client.get("/example.com.json", params=params)
-    assert response.status_code == 200 or is_left(response), response.text
+    assert response.status_code == 200 or "is after end" in response.text

@@ -8,20 +8,10 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from functools import cached_property
-from typing import (
-    Any,
-    Final,
-    Generic,
-    Literal,
-    TypeAlias,
-    Unpack,
-    cast,
-    final,
-    overload,
-)
+from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
 
@@ -29,25 +19,15 @@ from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem
-from sitestats._common.text import did_you_mean, shown
-from sitestats._common.wire import HttpRequest
+from sitestats._common.text import shown
 from sitestats._common.zones import zone_names
 
 from . import periods, rules, urls
 from .periods import Day, PreviousUnit, Relation, Span, Unit, Word
 from .repr import chain
-from .requested import Requested, key_problems, read_requested
-from .rules import (
-    FILTERS,
-    Filters,
-    HasHostname,
-    Interval,
-    MetadataValue,
-    Problems,
-    refusal,
-)
+from .requested import Requested, read_requested
+from .rules import Filters, HasHostname, Interval, MetadataValue, Problems, refusal
 
-_PERIOD: Final = frozenset(("start", "end"))
 _ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
 
 
@@ -78,9 +58,9 @@ class StatsQuery(Generic[FieldsT_co]):
 
     hostname: str
     """The website's host name as it is sent: lower case, punycode."""
-    _page: str | None
     _values: Mapping[str, str]
-    _word: Word | None
+    _page: str | None = None
+    _word: Word | None = None
     """The period, where it is named as of a moment and has its days in a zone."""
 
     def __init__(self, website: str | HasHostname) -> None:
@@ -89,22 +69,14 @@ class StatsQuery(Generic[FieldsT_co]):
         The time zone of a ``Website`` becomes that of the query.
 
         Raises:
-            QueryError: It is no host name.
+            QueryError: It is not a host name.
         """
-        _fill(
-            self, rules.hostname(website), None, _with_zone(_ALWAYS_SENT, website), None
-        )
+        values = _with_zone(_ALWAYS_SENT, website)
+        cast("Any", self).__attrs_init__(rules.hostname(website), values)
 
     @cached_property
     def _requested(self) -> Requested:
-        values, unresolved = dict(self._values), tuple[Problem, ...]()
-        if self._word is not None:
-            try:
-                days = self._word.days(values.get("timezone"))
-                values |= zip(("start", "end"), days, strict=True)
-            except QueryError as error:
-                unresolved = error.problems
-        return read_requested(self.hostname, self._page, values, unresolved)
+        return read_requested(self.hostname, self._page, self._values, self._word)
 
     # --- fields and events ---
 
@@ -119,7 +91,7 @@ class StatsQuery(Generic[FieldsT_co]):
         """Request these fields, each once (section 4.3).
 
         Raises:
-            QueryError: A name is unknown, or there is none.
+            QueryError: A name is unknown or missing.
 
         >>> StatsQuery("example.com").fields("visitors", "pageviews")
         StatsQuery('example.com').fields('pageviews', 'visitors')
@@ -146,24 +118,22 @@ class StatsQuery(Generic[FieldsT_co]):
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
-        ``"today-30d"``, or a ``datetime``, whose own date counts. None leaves it to the
-        service: one month ago, and today.
+        ``"today-30d"``, or a ``datetime``, whose own date counts. For None the service
+        takes its default: one month ago, and today.
 
         Raises:
-            QueryError: A day is none of these, or the end is before the start.
+            QueryError: A day is not valid, or the end is before the start.
 
         >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
         StatsQuery('example.com').between('2026-03-01', '2026-03-31')
         """
         with Problems() as problems:
-            days = {
-                name: None
-                if value is None
-                else problems.check(periods.day, value, name)
-                for name, value in (("start", start), ("end", end))
-            }
-            problems.extend(periods.order_problems(days["start"], days["end"]))
-        return self._with(days)
+            first, last = (
+                None if day is None else problems.check(periods.day, day, name)
+                for name, day in (("start", start), ("end", end))
+            )
+            problems.extend(periods.order_problems(first, last))
+        return self._during((first, last))
 
     def last(
         self,
@@ -177,15 +147,15 @@ class StatsQuery(Generic[FieldsT_co]):
         """Set the period: the last whole days, weeks or months (section 4.3).
 
         Args:
-            days: How many days. They end yesterday; with ``today=True`` they end
-                today, which is not over yet.
+            days: How many days. They end yesterday.
             weeks: How many weeks before this one, from Monday to Sunday.
-            months: How many months of the calendar before this one.
-            today: Whether the days end today.
-            now: The moment that weeks and months are before, as for ``during``.
+            months: How many calendar months before this one.
+            today: Whether the days end today, which is not over yet.
+            now: The present for weeks and months, as for ``during``.
 
         Raises:
-            QueryError: Not exactly one is given, or it is no int from 1 to 99,999.
+            QueryError: More or less than one is given, or it is not an int from 1 to
+                99,999.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=30).params()["end"]
@@ -195,25 +165,24 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> query.timezone("UTC").last(months=18, now=now).params()["start"]
         '2024-09-01'
         """
-        given = {"days": days, "weeks": weeks, "months": months}
-        return self._during(periods.last(given, today, now))
+        return self._during(periods.last(days, today, weeks, months, now))
 
     def since(self, day: Day) -> StatsQuery[FieldsT_co]:
         """Set the period: the days from *day* to today (section 4.3).
 
         Raises:
-            QueryError: *day* is no day; see ``between``.
+            QueryError: The day is not valid; see ``between``.
         """
-        return self._with({"start": periods.day(day, "since"), "end": None})
+        return self._during((periods.day(day, "since"), None))
 
     def on(self, day: Day) -> StatsQuery[FieldsT_co]:
         """Set the period: one day (section 4.3).
 
         Raises:
-            QueryError: *day* is no day; see ``between``.
+            QueryError: The day is not valid; see ``between``.
         """
         text = periods.day(day, "on")
-        return self._with({"start": text, "end": text})
+        return self._during((text, text))
 
     def during(
         self, period: str | int | date | Span, *, now: datetime | None = None
@@ -226,13 +195,13 @@ class StatsQuery(Generic[FieldsT_co]):
                 ``date``, or a ``pandas.Period`` of whole days. Or a word:
                 ``"last-week"``, ``"last-month"``, ``"last-quarter"``, ``"last-year"``
                 for the last whole one, and ``"this-week"`` and so on for this one until
-                today. A word is stored with the moment of this call, and becomes dates
-                in the query's zone when its parameters are read.
-            now: The moment of a word: a datetime with a time zone. This machine's
-                clock when None.
+                today. A word becomes dates in the query's time zone when the
+                parameters are read.
+            now: The present for a word: a datetime with a time zone. None takes this
+                machine's clock at this call.
 
         Raises:
-            QueryError: It is none of these.
+            QueryError: The period is not valid.
 
         >>> StatsQuery("example.com").during("2026-Q1")
         StatsQuery('example.com').between('2026-01-01', '2026-03-31')
@@ -252,14 +221,13 @@ class StatsQuery(Generic[FieldsT_co]):
         Args:
             unit: ``"period"``, as many days just before; ``"week"`` and ``"month"``, as
                 many whole weeks or months just before; ``"year"``, the same days a year
-                before, which are 365 days before where the period has words. Before
-                ``during("this-month")`` and the like are as many days from the
-                beginning of the last month, for ``"period"`` and ``"month"``.
+                before, or 365 days before where the period has placeholders. For
+                ``during("this-month")``, ``"period"`` and ``"month"`` are as many days
+                from the beginning of the last month, and likewise for other units.
 
         Raises:
-            QueryError: It is none of these, or the period of this query is not known:
-                it has none, is from a date to a placeholder, or is no whole weeks or
-                months.
+            QueryError: The unit is unknown; or the period is left to the service, is
+                from a date to a placeholder, or is not whole weeks or months.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=7).previous("period")
@@ -272,42 +240,32 @@ class StatsQuery(Generic[FieldsT_co]):
     def pinned(
         self, zone: str | None = None, now: datetime | None = None
     ) -> StatsQuery[FieldsT_co]:
-        """Make a query for the same days that has dates in place of words.
+        """Make a query for the same days, with dates in place of words.
 
-        What is left to the service becomes its default: one month ago, in a shorter
-        month its last day, to today (section 8).
+        A start or end that is left to the service becomes its default: one month ago,
+        in a shorter month its last day, to today (section 8).
 
         Args:
-            zone: The time zone in which the words are days: that of the query, and
-                where it has none that of the website. It can be left out where the
-                query has one.
-            now: When it is that day: a datetime with a time zone. This machine's
-                clock when None.
+            zone: The time zone of the website, in which words are days. It can be
+                left out where the query has a zone, which counts then.
+            now: The present: a datetime with a time zone. None takes this machine's
+                clock.
 
         Raises:
-            QueryError: The zone is missing, or is not that of the query; or the
-                period has something else than dates and words.
+            QueryError: The zone is missing, or a day of the period is of another form.
 
         >>> from datetime import UTC, datetime
         >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
         >>> StatsQuery("example.com").on("yesterday").pinned("Asia/Tokyo", now)
         StatsQuery('example.com').on('2026-03-31')
         """
-        own = requested(self).timezone
-        name = own if zone is None else periods.timezone(zone, "pinned")
-        if own not in {None, name}:
-            message = (
-                f"the query has the time zone {shown(own)}, and not {shown(zone)}: use "
-                ".pinned() without a zone"
-            )
-            raise refusal("period-zone", message, "pinned")
-        if self._word is None and not requested(self).is_relative:
+        if self._word is None and None not in map(periods.as_date, _days(self)):
             return self
+        name = requested(self).timezone or (zone and periods.timezone(zone, "pinned"))
         if name is None:
             message = "words are days in a time zone: use .pinned(website.timezone)"
             raise refusal("period-zone", message, "pinned")
-        params = self._with({"timezone": name}).params()
-        start, end = params.get("start"), params.get("end")
+        start, end = _days(self._with({"timezone": name}))
         return self.between(*periods.pinned(start, end, name, now))
 
     def each(
@@ -319,22 +277,22 @@ class StatsQuery(Generic[FieldsT_co]):
         """Make a query for each website, for each part of the period, or for both.
 
         The queries of a website follow each other, in the order of its days. Together
-        they cover the period exactly. Where it begins or ends within a week, a month or
-        a year, that one is cut. Weeks begin on Monday.
+        they cover the period exactly: its first and last week, month or year may be a
+        part of one. Weeks begin on Monday.
 
-        To be split, the period needs dates: make them of words by ``pinned``. Days
-        alone are also made of words, and are words then, which are right in the zone of
-        every website as long as they are sent before midnight.
+        The period needs dates; ``pinned`` makes them of words. A period of placeholders
+        can be split into days, which are placeholders again: they are right in the zone
+        of every website if they are sent before midnight.
 
         Args:
             unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``; None splits nothing.
-            websites: Host names, or what has one, such as ``client.websites.list()``.
-                A website's time zone becomes that of its queries, where this query has
-                none.
+            websites: Host names or websites, such as ``client.websites.list()``. A
+                website's time zone becomes that of its queries, unless this query has
+                one.
 
         Raises:
-            QueryError: There is no such unit, or neither a unit nor websites; one of
-                these is no website; or the period has words.
+            QueryError: The unit is unknown, unit and websites are missing, a host name
+                is not valid, or the period can't be split.
 
         >>> query = StatsQuery("example.com").between("2026-01-15", "2026-02-28")
         >>> for month in query.each("month"):
@@ -345,20 +303,26 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> len(websites), len(query.each("month", websites=websites))
         (3, 6)
         """
-        wholes = (self,) if websites is None else _of_each(self, websites)
+        wholes: list[StatsQuery[FieldsT_co] | None] = [self]
+        if websites is not None:
+            with Problems() as problems:
+                # A str has letters to loop over, and is one name.
+                names = [websites] if isinstance(websites, str) else websites
+                wholes = [problems.check(self.website, one) for one in names]
+        found = tuple(filter(None, wholes))
         if unit is None and websites is not None:
-            return wholes
+            return found
         return tuple(
-            whole._with({"start": start, "end": end})
-            for whole in wholes
-            for start, end in _split(whole, unit)
+            whole._during(days)
+            for whole in found
+            for days in periods.split(*_days(whole), unit)
         )
 
     def timezone(self, name: str) -> StatsQuery[FieldsT_co]:
         """Set the time zone of days, instead of the website's (section 4.3).
 
         Raises:
-            QueryError: The tz database has no such name, in this case.
+            QueryError: It is not a name of the tz database, with its capitals.
 
         >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
         StatsQuery('example.com').timezone('Europe/Amsterdam')
@@ -369,7 +333,7 @@ class StatsQuery(Generic[FieldsT_co]):
         """Set the width of the histogram's buckets (section 4.3).
 
         Raises:
-            QueryError: It is none of hour, day, week, month and year.
+            QueryError: It is not hour, day, week, month or year.
         """
         return self._with({"interval": rules.interval(name)})
 
@@ -400,14 +364,11 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> query.params()["pages"]
         '/blog*,/docs*'
         """
-        changes = dict[str, str | None]()
         with Problems() as problems:
-            for name, value in cast("Mapping[str, object]", filters).items():
-                is_given = value is not None or name not in FILTERS
-                check = problems.check
-                changes[name] = (
-                    check(rules.filter_value, name, value) if is_given else None
-                )
+            changes = {
+                name: problems.check(rules.filter_value, name, value)
+                for name, value in cast("Mapping[str, object]", filters).items()
+            }
         return self._filtered(changes)
 
     def where_metadata(
@@ -427,9 +388,9 @@ class StatsQuery(Generic[FieldsT_co]):
                 underscores, or a value is of another type.
 
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
-        StatsQuery('example.com').where_metadata(plan='pro', seats='5')
+        StatsQuery('example.com').where_metadata({'plan': 'pro', 'seats': '5'})
         """
-        pairs = (*rules.metadata_items(mapping), *more.items())
+        pairs = {**(mapping or {}), **more}.items()
         with Problems() as problems:
             checked = [problems.check(rules.metadata, *pair) for pair in pairs]
         return self._filtered(dict(filter(None, checked)))
@@ -443,7 +404,7 @@ class StatsQuery(Generic[FieldsT_co]):
         not cut.
 
         Raises:
-            QueryError: It is no int from 1 to 1000.
+            QueryError: It is not an int from 1 to 1000.
         """
         return self._with({"limit": rules.limit(entries)})
 
@@ -466,22 +427,22 @@ class StatsQuery(Generic[FieldsT_co]):
     def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
         """Request the same of another website, by its host name or a ``Website``.
 
-        The time zone of a ``Website`` becomes that of the query, where this has none.
+        The time zone of a ``Website`` becomes that of the query, unless it has one.
 
         Raises:
-            QueryError: It is no host name.
+            QueryError: It is not a host name.
 
         >>> StatsQuery("example.com").last(days=30).website("example.org")
         StatsQuery('example.org').last(days=30)
         """
         values = _with_zone(self._values, website)
-        return _changed(self, hostname=rules.hostname(website), values=values)
+        return _changed(self, values, self._word, rules.hostname(website))
 
     def version(self, number: int) -> StatsQuery:
         """Request the format of an older version, 1 to 6 (section 9).
 
         Raises:
-            QueryError: It is no int from 1 to 6.
+            QueryError: It is not an int from 1 to 6.
         """
         return self._with({"version": rules.version(number)})
 
@@ -528,11 +489,7 @@ class StatsQuery(Generic[FieldsT_co]):
         ['fields-or-events']
         """
         wanted = requested(self)
-        return (
-            wanted.problems
-            if has_key is not False
-            else (*wanted.problems, *key_problems(wanted))
-        )
+        return wanted.problems + (wanted.key_problems if has_key is False else ())
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -550,7 +507,7 @@ class StatsQuery(Generic[FieldsT_co]):
         key.
 
         Raises:
-            QueryError: The period is a word, and there is no time zone.
+            QueryError: The period is a word, and the time zone is missing.
 
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
@@ -564,15 +521,15 @@ class StatsQuery(Generic[FieldsT_co]):
         """Return the full address of the query's data (section 4.3).
 
         Raises:
-            QueryError: *base_url* is no base address; or the period is a word, and
-                there is no time zone.
+            QueryError: *base_url* is not valid; or the period is a word, and the time
+                zone is missing.
 
         >>> StatsQuery("example.com").url("https://stats.example.org")
         'https://stats.example.org/example.com.json?version=6&info=false'
         """
-        pairs = tuple(self.params().items())
-        request = HttpRequest("GET", requested(self).address, pairs)
-        return f"{urls.parse_base(base_url, 'url')}{request.target}"
+        self.params()
+        base = urls.parse_base(base_url, "url")
+        return f"{base}{requested(self).request.target}"
 
     @classmethod
     def from_url(
@@ -582,28 +539,26 @@ class StatsQuery(Generic[FieldsT_co]):
 
         An address that ends in ``.json`` is one of data. ``version`` is 6 and
         ``info`` is false unless the address has another value. The service
-        itself takes version 1 where there is none (section 9): for its older
-        format add ``.version(1)``. What the document does not have is sent as by
-        ``extra_param``.
+        itself takes version 1 for an address without a version (section 9): for its
+        older format add ``.version(1)``. Parameters that the document does not have
+        are sent as by ``extra_param``.
 
         Any other address is a dashboard's, and has documented parameters alone.
 
         Args:
             address: With ``https://`` or ``http://``.
-            base_url: Where the service is, when that has a path of its own. The
-                same host with ``dashboard.`` in front belongs to it.
+            base_url: Where the service is, if that has a path of its own.
 
         Raises:
-            QueryError: It is no such address, or a part of it breaks a rule; it holds
-                every problem.
+            QueryError: It is not an address of the service, or parts of it break
+                rules; the error holds every problem.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        found = urls.read_address(address, base_url)
-        query = StatsQuery(found.hostname)._filtered(found.params)
-        return query if found.page is None else _changed(query, page=found.page)
+        hostname, page, params = urls.read_address(address, base_url)
+        return _changed(StatsQuery(hostname)._filtered(params), page=page)
 
     # --- a value ---
 
@@ -621,20 +576,23 @@ class StatsQuery(Generic[FieldsT_co]):
     @property
     def _key(self) -> tuple[object, ...]:
         wanted = requested(self)
-        word = self._word if wanted.unresolved else None
-        return self.hostname, self._page, frozenset(wanted.params.items()), word
+        params, word = wanted.params.items(), wanted.unresolved and self._word
+        return self.hostname, self._page, frozenset(params), word
 
-    def _with(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
+    def _with(
+        self, changes: Mapping[str, str | None], word: Word | None = None
+    ) -> StatsQuery[FieldsT_co]:
         values: dict[str, Any] = {**self._values, **changes}
         if None in changes.values():
-            given = {name: one for name, one in values.items() if one is not None}
-            values = _ALWAYS_SENT | given
-        word = self._word if _PERIOD.isdisjoint(changes) else None
-        return _changed(self, values=values, word=word)
+            values = _ALWAYS_SENT | {n: v for n, v in values.items() if v is not None}
+        keeps_period = "start" not in changes and "end" not in changes
+        return _changed(self, values, self._word if keeps_period else word)
 
-    def _during(self, period: tuple[str, str] | Word) -> StatsQuery[FieldsT_co]:
+    def _during(
+        self, period: tuple[str | None, str | None] | Word
+    ) -> StatsQuery[FieldsT_co]:
         if isinstance(period, Word):
-            return _changed(self._with(dict.fromkeys(_PERIOD)), word=period)
+            return self._with({"start": None, "end": None}, period)
         return self._with({"start": period[0], "end": period[1]})
 
     def _filtered(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
@@ -646,38 +604,22 @@ class StatsQuery(Generic[FieldsT_co]):
         return self._with(changes)
 
 
-def _fill(
-    query: StatsQuery,
-    hostname: str,
-    page: str | None,
-    values: Mapping[str, str],
-    word: Word | None,
-) -> None:
-    # A frozen class refuses assignment, also from its own constructor.
-    put = object.__setattr__
-    put(query, "hostname", hostname)
-    put(query, "_page", page)
-    put(query, "_values", values)
-    put(query, "_word", word)
-
-
 def _changed(
     query: StatsQuery[FieldsT],
+    values: Mapping[str, str] | None = None,
+    word: Word | None = None,
     hostname: str | None = None,
     page: str | None = None,
-    values: Mapping[str, str] | None = None,
-    word: Word | Literal["same"] | None = "same",
 ) -> StatsQuery[FieldsT]:
     """A copy of *query* with these parts, which are not checked again."""
-    changed: StatsQuery[FieldsT] = object.__new__(StatsQuery)
-    _fill(
-        changed,
+    changed: Any = object.__new__(StatsQuery)
+    changed.__attrs_init__(
         hostname or query.hostname,
-        page or query._page,
         query._values if values is None else values,
-        query._word if word == "same" else word,
+        page or query._page,
+        query._word if values is None else word,
     )
-    return changed
+    return cast("StatsQuery[FieldsT]", changed)
 
 
 def _with_zone(values: Mapping[str, str], website: object) -> Mapping[str, str]:
@@ -698,24 +640,22 @@ def validated(query: StatsQuery, *, has_key: bool) -> Requested:
     """The parameters of *query* as they are sent, once every rule was checked.
 
     Raises:
-        TypeError: It is no query; the message has what to write in its place.
+        TypeError: It is not a query; the message says how to make one.
         QueryError: Rules are broken; it holds every problem.
     """
-    wanted: Requested | None = getattr(query, "_requested", None)
+    _check_query(query)
+    wanted = query._requested
     # Most queries break no rule, and are sent many times.
-    if wanted is None or wanted.problems or (wanted.search and not has_key):
-        _check_query(query)
+    if wanted.problems or (wanted.search and not has_key):
         query.validate(has_key=has_key)
-    assert wanted is not None, "a query knows what it requests"
     return wanted
 
 
 def _check_query(given: object) -> None:
     if not isinstance(given, StatsQuery):
-        name = given if isinstance(given, str) else "example.com"
         raise TypeError(
             f"a query is a StatsQuery, not {shown(given)}: make one by "
-            f"StatsQuery({shown(name)}).fields(…)"
+            "StatsQuery('example.com').fields(…)"
         )
 
 
@@ -728,7 +668,7 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
     """*query* for the period that it is compared with.
 
     Raises:
-        QueryError: There is no such period.
+        QueryError: *other* is not a period, or the one before is not known.
     """
     _check_query(query)
     if isinstance(other, StatsQuery):
@@ -737,52 +677,19 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
         return query.between(*other)
     if isinstance(other, str) and other in periods.RELATIONS:
         return _previous(query, periods.RELATIONS[other], "against")
-    if query._word is not None and other == f"last-{query._word.to_date}":
+    word = query._word
+    if word is not None and not word.count and other == f"last-{word.unit}":
         return _previous(query, "period", "against")
-    try:
-        return query.during(cast("str", other))
-    except QueryError as error:
-        if any(problem.rule != "period-unit" for problem in error.problems):
-            raise
-    names = ", ".join(map(repr, periods.RELATIONS))
-    hint = did_you_mean(other, periods.RELATIONS) if isinstance(other, str) else ""
-    message = (
-        f"against is {names}, a period such as '2026-03', a pair of days, or a query, "
-        f"not {shown(other)}{hint}"
-    )
-    raise refusal("period-unit", message, "against")
+    return query._during(periods.named(other, None, "against"))
 
 
 def _previous(query: StatsQuery[FieldsT], unit: str, where: str) -> StatsQuery[FieldsT]:
     word = query._word
-    if word is not None and word.to_date and unit in {"period", word.to_date}:
+    if word is not None and not word.count and unit in {"period", word.unit}:
         return query.between(*word.days_before(requested(query).timezone))
+    return query.between(*periods.previous(unit, *_days(query), where))
+
+
+def _days(query: StatsQuery) -> tuple[str | None, str | None]:
     params = query.params()
-    days = periods.previous(unit, params.get("start"), params.get("end"), where)
-    return query.between(*days)
-
-
-def _of_each(
-    query: StatsQuery[FieldsT], websites: object
-) -> tuple[StatsQuery[FieldsT], ...]:
-    """*query* for each of the *websites*, in its time zone."""
-    if not isinstance(websites, Iterable) or isinstance(
-        websites, (str, bytes, Mapping)
-    ):
-        message = (
-            "websites is a list of host names or websites, such as "
-            f"client.websites.list(), not {shown(cast('Any', websites))}: use "
-            ".website(…) for one"
-        )
-        raise refusal("hostname", message, "each")
-    with Problems() as problems:
-        found = [
-            problems.check(query.website, website)
-            for website in cast("Iterable[str | HasHostname]", websites)
-        ]
-    return tuple(filter(None, found))
-
-
-def _split(query: StatsQuery, unit: object) -> Iterator[tuple[str, str]]:
-    params = query.params()
-    return periods.split(params.get("start"), params.get("end"), unit)
+    return params.get("start"), params.get("end")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from numbers import Integral
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from zoneinfo import ZoneInfo
@@ -17,10 +18,9 @@ from zoneinfo import ZoneInfo
 import attrs
 from dateutil.relativedelta import relativedelta
 
-from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
-from sitestats._common.zones import find_zone, nearest_zone, zone_names
+from sitestats._common.zones import nearest_zone, zone_names
 
 from .rules import broken, one_of, refusal, whole_number
 
@@ -36,22 +36,26 @@ Relation: TypeAlias = Literal[
 PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
 """What is repeated before a period: itself, or whole weeks, months or years."""
 
+RELATIONS: Final[Mapping[str, PreviousUnit]] = {
+    f"previous_{unit}": unit for unit in get_args(PreviousUnit)
+}
+"""The relations, and what they are called in ``StatsQuery.previous``."""
 MOST_DAYS: Final = 99_999
 """How far back a placeholder goes: 273 years, which is a date in any year of ours."""
-WORDS: Final = tuple(
-    f"{which}-{unit}"
-    for which in ("last", "this")
+WORDS: Final[Mapping[str, tuple[str, int]]] = {
+    f"{which}-{unit}": (unit, count)
+    for which, count in (("last", 1), ("this", 0))
     for unit in ("week", "month", "quarter", "year")
-)
-"""The words that name a period: the last whole one, or this one until today."""
-_MOST_UNITS: Final = 9_999
-_DAYS_OF: Final = {"week": 7, "month": 30.4}
-"""The units of which ``last`` takes whole ones, with their length."""
+}
+"""The words that name a period, with their unit, and the number of whole ones."""
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAY: Final = timedelta(days=1)
-_YEAR: Final = 365
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BACK: Final = re.compile("today-(0|[1-9][0-9]{0,4})d")
-_NAME: Final = re.compile("([0-9]{4})(?:-?W([0-9]{2})|-?Q([1-4])|-([0-9]{2}))?")
+_NAME: Final = re.compile(
+    "(?P<year>[0-9]{4})"
+    "(?:-?W(?P<week>[0-9]{2})|-?Q(?P<quarter>[1-4])|-(?P<month>[0-9]{2}))?"
+)
 
 
 class Span(Protocol):
@@ -73,71 +77,54 @@ class Word:
     """A period that is named as of a moment: its days depend on the time zone.
 
     >>> from sitestats._query.periods import Word
-    >>> word = Word("last-month", datetime(2026, 3, 31, 23, tzinfo=UTC))
+    >>> word = Word("month", 1, datetime(2026, 3, 31, 23, tzinfo=UTC))
     >>> word.days("Asia/Tokyo")
     ('2026-03-01', '2026-03-31')
     """
 
-    name: str
-    """Such as ``"last-month"``."""
+    unit: str
+    """A week, month, quarter or year."""
+    count: int
+    """How many whole ones before the present one; 0 for the present one until today."""
     now: datetime
     """The moment of which it is, in UTC."""
-    count: int | None = None
-    """How many units, where ``last`` named it: the last 18 months are 18."""
+
+    @property
+    def step(self) -> tuple[str, str]:
+        """The step that names it, and its argument."""
+        if self.count > 1:
+            return "last", f"{self.unit}s={self.count}"
+        return "during", repr(f"{'last' if self.count else 'this'}-{self.unit}")
 
     def days(self, zone: str | None) -> tuple[str, str]:
         """The first and the last day in *zone*."""
-        which, _, unit = self.name.partition("-")
         if zone is None:
-            given = repr(self.name) if self.count is None else f"{unit}s={self.count}"
+            step, given = self.step
             message = (
                 f"{given} needs a time zone: add .timezone(website.timezone), or make "
                 "the query of a website of the list, by StatsQuery(website)"
             )
-            raise refusal("period-zone", message, "last" if self.count else "during")
+            raise refusal("period-zone", message, step)
         last = self.now.astimezone(_zone(zone)).date()
-        if which == "last":
-            last = beginning(last, unit) - _DAY
-        first = beginning(last, unit)
-        if self.count is not None:
-            of_unit = (
-                relativedelta(months=1) if unit == "month" else relativedelta(weeks=1)
-            )
-            first -= (self.count - 1) * of_unit
+        first = beginning(last, self.unit)
+        if self.count:
+            last = first - _DAY
+            months = _MONTHS.get(self.unit, 0) * self.count
+            weeks = 0 if months else self.count
+            first -= relativedelta(months=months, weeks=weeks)
         return first.isoformat(), last.isoformat()
-
-    @property
-    def to_date(self) -> str | None:
-        """The unit that it is the beginning of, until its moment; None if it is whole.
-
-        >>> Word("this-month", datetime(2026, 3, 5, tzinfo=UTC)).to_date
-        'month'
-        """
-        which, _, unit = self.name.partition("-")
-        return unit if which == "this" else None
 
     def days_before(self, zone: str | None) -> tuple[str, str]:
         """As many days from the beginning of the unit before, which has fewer at times.
 
         >>> now = datetime(2026, 3, 5, tzinfo=UTC)
-        >>> Word("this-month", now).days_before("UTC")
+        >>> Word("month", 0, now).days_before("UTC")
         ('2026-02-01', '2026-02-05')
         """
         first, last = map(date.fromisoformat, self.days(zone))
-        before = beginning(first - _DAY, self.to_date)
+        before = beginning(first - _DAY, self.unit)
         until = min(before + (last - first), first - _DAY)
         return before.isoformat(), until.isoformat()
-
-    @property
-    def step(self) -> str:
-        """The call of the step that names it."""
-        _, _, unit = self.name.partition("-")
-        given = (
-            f"during({self.name!r}"
-            if self.count is None
-            else f"last({unit}s={self.count}"
-        )
-        return f"{given}, now={self.now!r})"
 
 
 # --- days ---------------------------------------------------------------------------
@@ -145,36 +132,32 @@ class Word:
 
 def day(value: object, where: str) -> str:
     """A day as it is sent."""
-    try:
-        if isinstance(value, date):
-            return date(value.year, value.month, value.day).isoformat()
-        if isinstance(value, str):
-            if days_back(value) is not None:
-                return str.__str__(value)
-            if _DATE.fullmatch(value):
-                return date.fromisoformat(value).isoformat()
-    except (TypeError, ValueError):  # pandas' NaT is a date, whose year is no number
-        message = f"{shown(value)} is not a day of the calendar: give one that exists"
-        raise refusal("period-date", message, where) from None
-    parameter = "end" if where == "end" else "start"
+    given = value.isoformat()[:10] if isinstance(value, date) else value
+    if isinstance(given, str):
+        if days_back(given) is not None or as_date(given):
+            return str.__str__(given)
+        if _DATE.fullmatch(given):
+            message = f"{shown(given)} is not a day of the calendar"
+            raise refusal("period-date", message, where)
     message = (
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
-        f"up to {MOST_DAYS}, not {shown(value)}: .during() takes months and words, and "
-        f".extra_param('{parameter}', …) sends another form"
+        f"up to {MOST_DAYS}, not {shown(value)}: .during() takes months and words"
     )
     raise refusal("period-day", message, where)
 
 
+@lru_cache
 def as_date(text: str | None) -> date | None:
-    """The date ``YYYY-MM-DD``, or None when *text* is none."""
+    """The date ``YYYY-MM-DD``, or None for any other text."""
     try:
         return date.fromisoformat(text) if text and _DATE.fullmatch(text) else None
     except ValueError:
         return None
 
 
-def days_back(text: str) -> int | None:
-    """How many days before today a placeholder is, or None when it is none.
+@lru_cache
+def days_back(text: str | None) -> int | None:
+    """How many days before today a placeholder is, or None for any other text.
 
     >>> from sitestats._query.periods import days_back
     >>> days_back("today"), days_back("yesterday"), days_back("today-30d")
@@ -182,7 +165,7 @@ def days_back(text: str) -> int | None:
     """
     if text in {"today", "yesterday"}:
         return int(text == "yesterday")
-    match = _BACK.fullmatch(text)
+    match = _BACK.fullmatch(text or "")
     return None if match is None else int(match[1])
 
 
@@ -197,14 +180,10 @@ def order_problems(start: str | None, end: str | None) -> list[Problem]:
     Whether a date is before a placeholder depends on today's date in a zone that may be
     the website's: that is left to the service.
     """
-    if not start or not end or start == end:
-        return []
+    first, last = as_date(start), as_date(end)
     back, until = days_back(start), days_back(end)
-    is_wrong = back is not None and until is not None and back < until
-    if back is until is None:
-        first, last = as_date(start), as_date(end)
-        is_wrong = first is not None and last is not None and last < first
-    if not is_wrong:
+    dates = first is not None and last is not None and last < first
+    if not dates and (back is None or until is None or back >= until):
         return []
     message = f"the end {end!r} is before the start {start!r}: swap them"
     return [broken("period-order", message, "between")]
@@ -216,20 +195,17 @@ def timezone(
     """The name of a time zone."""
     if isinstance(value, str) and value in zone_names():
         return str.__str__(value)
-    hint = "name a place, such as 'Europe/Amsterdam'"
+    right = nearest_zone(value) if isinstance(value, str) else None
+    place = "name a place, such as 'Europe/Amsterdam'"
+    hint = f"did you mean {right!r}?" if right else place
     if not zone_names():
-        hint = "this machine has no such database to check it with: pip install tzdata"
-    elif isinstance(value, str) and (right := nearest_zone(value)):
-        hint = f"did you mean {right!r}?"
+        hint = "this machine has no such database: pip install tzdata"
     message = f"{shown(value)} is not a name of the tz database: {hint}"
     raise refusal(rule, message, where)
 
 
 def _zone(name: str) -> ZoneInfo:
-    if zone := find_zone(name):
-        return zone
-    message = f"this machine does not know the time zone {shown(name)}: give dates"
-    raise refusal("period-zone", message, "timezone")
+    return ZoneInfo(timezone(name, rule="period-zone"))
 
 
 def moment_of(now: object) -> datetime:
@@ -242,73 +218,72 @@ def moment_of(now: object) -> datetime:
     raise refusal("period-naive", message, "now")
 
 
-def _too_early(where: str) -> Exception:
-    message = "a day of this period is too early for a date: use a later period"
-    return refusal("period-date", message, where)
-
-
 # --- periods ------------------------------------------------------------------------
 
 
 def last(
-    given: Mapping[str, object], today: object, now: object
+    days: object,
+    today: object,
+    weeks: object = None,
+    months: object = None,
+    now: object = None,
 ) -> tuple[str, str] | Word:
     """The last days, weeks or months: of one of these."""
-    counts = {name: value for name, value in given.items() if value is not None}
-    if len(counts) != 1 or not isinstance(today, bool):
-        message = "give one of days, weeks and months; today is True or False"
+    given = {"days": days, "weeks": weeks, "months": months}
+    counts = [(units, count) for units, count in given.items() if count is not None]
+    if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
+        message = "give one of days, weeks and months, and today=True with days alone"
         raise refusal("period-days", message, "last")
-    ((name, value),) = counts.items()
-    most = MOST_DAYS if name == "days" else _MOST_UNITS
-    count = int(whole_number(value, most, "period-days", name, "last"))
-    if name == "days":
-        # One day has two names.
-        return (
-            (placeholder(count - 1), "today")
-            if today
-            else (f"today-{count}d", "yesterday")
-        )
-    if today:
-        message = f"the last {name} are whole ones, which don't end today: use days"
-        raise refusal("period-days", message, "last")
-    return Word(f"last-{name.removesuffix('s')}", moment_of(now), count)
+    ((units, value),) = counts
+    most = 9_999 if days is None else MOST_DAYS
+    count = int(whole_number(value, most, "period-days", "last"))
+    if days is None:
+        return Word(units.removesuffix("s"), count, moment_of(now))
+    # One day has two names.
+    return (
+        (placeholder(count - 1), "today") if today else (f"today-{count}d", "yesterday")
+    )
 
 
-def named(value: Any, now: object = None) -> tuple[str, str] | Word:
+def named(
+    value: Any, now: object = None, where: str = "during"
+) -> tuple[str, str] | Word:
     """The days of a year, quarter, month, week or day; or a word."""
     if isinstance(value, str) and value in WORDS:
-        return Word(str.__str__(value), moment_of(now))
+        return Word(*WORDS[value], moment_of(now))
     if isinstance(value, date) or (isinstance(value, str) and _DATE.fullmatch(value)):
-        return (text := day(value, "during")), text
+        return (text := day(value, where)), text
     first, until = getattr(value, "start_time", None), getattr(value, "end_time", None)
-    if isinstance(first, datetime) and isinstance(until, datetime):
-        if f"{first:%H:%M:%S} {until:%H:%M:%S}" == "00:00:00 23:59:59":
-            return day(first, "during"), day(until, "during")
-    elif isinstance(value, Integral | str) and (match := _NAME.fullmatch(str(value))):
-        return _named_units(match, shown(value))
-    hint = did_you_mean(value, WORDS) if isinstance(value, str) else ""
+    if (
+        isinstance(first, datetime)
+        and isinstance(until, datetime)
+        and f"{first:%H:%M:%S} {until:%H:%M:%S}" == "00:00:00 23:59:59"
+    ):
+        return day(first, where), day(until, where)
+    if isinstance(value, Integral) and 0 < int(value) <= date.max.year:
+        value = str(value)
+    if isinstance(value, str) and (match := _NAME.fullmatch(value)):
+        return _named_unit(match, where)
+    known = [*WORDS] if where == "during" else [*RELATIONS, *WORDS]
+    hint = did_you_mean(value, known) if isinstance(value, str) else ""
     message = (
-        "a year, quarter, month, week or day is '2026', '2026-Q1', '2026-03', "
-        "'2026-W10', '2026-03-05', 'last-month', 'this-week' or a date, not "
-        f"{shown(value)}{hint}"
+        "a period is '2026', '2026-Q1', '2026-03', '2026-W10', '2026-03-05', "
+        f"{known[0]!r}, 'this-week' or a date, not {shown(value)}{hint}"
     )
-    raise refusal("period-unit", message, "during")
+    raise refusal("period-unit", message, where)
 
 
-def _named_units(match: re.Match[str], given: str) -> tuple[str, str]:
+def _named_unit(match: re.Match[str], where: str) -> tuple[str, str]:
     year, week, quarter, month = match.groups()
     try:
         if week:
-            first, unit = date.fromisocalendar(int(year), int(week), 1), "week"
-        elif quarter:
-            first, unit = date(int(year), 3 * int(quarter) - 2, 1), "quarter"
+            first = date.fromisocalendar(int(year), int(week), 1)
         else:
-            unit = "month" if month else "year"
-            first = date(int(year), int(month or 1), 1)
+            first = date(int(year), int(month or 3 * int(quarter or 1) - 2), 1)
     except ValueError:
-        message = f"{given} is not in the calendar: give a period that exists"
-        raise refusal("period-date", message, "during") from None
-    return first.isoformat(), ending(first, unit).isoformat()
+        message = f"{match[0]} is not in the calendar: give a period that exists"
+        raise refusal("period-date", message, where) from None
+    return first.isoformat(), ending(first, match.lastgroup).isoformat()
 
 
 def beginning(of: date, unit: str | None) -> date:
@@ -318,17 +293,11 @@ def beginning(of: date, unit: str | None) -> date:
     >>> beginning(date(2026, 3, 5), "week")
     datetime.date(2026, 3, 2)
     """
-    match unit:
-        case "week":
-            return of - timedelta(days=of.weekday())
-        case "month":
-            return of.replace(day=1)
-        case "quarter":
-            return of.replace(month=(of.month - 1) // 3 * 3 + 1, day=1)
-        case "year":
-            return of.replace(month=1, day=1)
-        case _:
-            return of
+    if unit == "week":
+        return of - timedelta(days=of.weekday())
+    if months := _MONTHS.get(unit or ""):
+        return of.replace(month=of.month - (of.month - 1) % months, day=1)
+    return of
 
 
 def ending(of: date, unit: str | None) -> date:
@@ -338,17 +307,11 @@ def ending(of: date, unit: str | None) -> date:
     >>> ending(date(2026, 2, 5), "month")
     datetime.date(2026, 2, 28)
     """
-    match unit:
-        case "week":
-            return of + min(timedelta(days=6 - of.weekday()), date.max - of)
-        case "month":
-            return of + relativedelta(day=31)
-        case "quarter":
-            return beginning(of, unit) + relativedelta(months=2, day=31)
-        case "year":
-            return of.replace(month=12, day=31)
-        case _:
-            return of
+    if unit == "week":
+        return of + min(timedelta(days=6 - of.weekday()), date.max - of)
+    if months := _MONTHS.get(unit or ""):
+        return beginning(of, unit) + relativedelta(months=months - 1, day=31)
+    return of
 
 
 def split(
@@ -359,36 +322,32 @@ def split(
     The first and the last unit are cut where the period begins and ends.
     """
     one_of(unit, get_args(Unit), "period-unit", "a unit", "each")
-    first, until = as_date(start), as_date(end)
     # The service's default for the end is today (section 4.3).
-    back, to = days_back(start or ""), days_back(end or "today")
+    back, to = days_back(start), days_back(end or "today")
     if unit == "day" and back is not None and to is not None:
         yield from ((name, name) for name in map(placeholder, range(back, to - 1, -1)))
-    elif first is None or until is None:
-        hint = ""
-        if back is not None and to == 1 and unit in _DAYS_OF:
-            count = max(1, round(back / _DAYS_OF[str(unit)]))
-            hint = (
-                f".timezone(website.timezone).last({unit}s={count}).each({unit!r}) or "
-            )
-        message = (
-            f"the days of {_written(start, end)} are not known here: give dates, or "
-            f"use {hint}.pinned(website.timezone).each({unit!r})"
-        )
-        raise refusal("period-words", message, "each")
-    elif problems := order_problems(start, end):
-        raise QueryError(problems)
-    else:
-        while True:
-            last_day = min(ending(first, str(unit)), until)
-            yield first.isoformat(), last_day.isoformat()
-            if last_day == until:
-                return
-            first = last_day + _DAY
+        return
+    use = ".last(months=…) or .pinned(website.timezone) before .each(…)"
+    first, until = _dates(start, end, use, "each")
+    while True:
+        last_day = min(ending(first, str(unit)), until)
+        yield first.isoformat(), last_day.isoformat()
+        if last_day >= until:
+            return
+        first = last_day + _DAY
 
 
-def _written(start: str | None, end: str | None) -> str:
-    return f"{start or 'the default start of the service'} to {end or 'today'}"
+def _dates(
+    start: str | None, end: str | None, instead: str, where: str
+) -> tuple[date, date]:
+    first, until = as_date(start), as_date(end)
+    if first is not None and until is not None:
+        return first, until
+    message = (
+        f"the days of {start or 'the default start'} to {end or 'today'} are not known "
+        f"here: give dates, or use {instead}"
+    )
+    raise refusal("period-words", message, where)
 
 
 def pinned(
@@ -414,15 +373,6 @@ def pinned(
     return first, on(end or "today")
 
 
-# --- the period before --------------------------------------------------------------
-
-
-RELATIONS: Final[Mapping[str, PreviousUnit]] = {
-    f"previous_{unit}": unit for unit in get_args(PreviousUnit)
-}
-"""The relations, and what they are called in ``StatsQuery.previous``."""
-
-
 def previous(
     unit: object, start: str | None, end: str | None, where: str = "previous"
 ) -> tuple[str, str]:
@@ -440,37 +390,27 @@ def previous(
     """
     one_of(unit, get_args(PreviousUnit), "period-unit", "such a period", where)
     is_whole = unit in {"week", "month"}
-    example = "2026-03" if unit == "month" else "2026-W10"
-    back, to = days_back(start or ""), days_back(end or "today")
+    back, to = days_back(start), days_back(end or "today")
     if back is not None and to is not None and not is_whole:
-        shift = _YEAR if unit == "year" else back - to + 1
-        if back + shift > MOST_DAYS:
-            raise _too_early(where)
-        return placeholder(back + shift), placeholder(to + shift)
-    first, until = as_date(start), as_date(end)
-    if first is None or until is None:
-        advice = (
-            f".during('{example}')" if is_whole else ".between(…, …) or .last(days=…)"
-        )
-        message = f"the days of {_written(start, end)} are not known here: use {advice}"
-        raise refusal("period-words", message, where)
+        shift = 365 if unit == "year" else back - to + 1
+        return day(placeholder(back + shift), where), placeholder(to + shift)
+    example = "2026-03" if unit == "month" else "2026-W10"
+    use = f".during('{example}')" if is_whole else ".last(days=…)"
+    first, until = _dates(start, end, use, where)
     if is_whole and (
         beginning(first, str(unit)) != first or ending(until, str(unit)) != until
     ):
-        message = f"{start} to {end} is not whole {unit}s: use .during('{example}')"
+        message = f"{start} to {end} is not whole {unit}s: use {use}"
         raise refusal("period-unit", message, where)
-    try:
-        before = _dates_before(unit, first, until)
-    except (ValueError, OverflowError):
-        raise _too_early(where) from None
-    return before[0].isoformat(), before[1].isoformat()
-
-
-def _dates_before(unit: object, first: date, until: date) -> tuple[date, date]:
-    if unit == "year":
-        year = relativedelta(years=1)
-        return first - year, until - year
+    length: timedelta | relativedelta = until - first + _DAY
     if unit == "month":
         months = 12 * (until.year - first.year) + until.month - first.month + 1
-        return first - relativedelta(months=months), first - _DAY
-    return first - (until - first + _DAY), first - _DAY
+        length = relativedelta(months=months)
+    elif unit == "year":
+        length = relativedelta(years=1)
+    try:
+        last_day = until - length if unit == "year" else first - _DAY
+        return (first - length).isoformat(), last_day.isoformat()
+    except (ValueError, OverflowError):
+        message = "the period before is too early for a date: use a later period"
+        raise refusal("period-date", message, where) from None

@@ -4,6 +4,7 @@ that span several steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal
@@ -11,12 +12,13 @@ from urllib.parse import quote
 
 import attrs
 
-from sitestats._common.fields import FIELDS, TOTALS
+from sitestats._common.errors import QueryError
+from sitestats._common.fields import TOTALS
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 
-from .periods import as_date, order_problems
+from .periods import Word, order_problems
 from .rules import (
     DEFAULT_LIMIT,
     FILTERS,
@@ -25,7 +27,6 @@ from .rules import (
     PAGE_FILTERS,
     broken,
     is_contains,
-    one_pattern,
 )
 
 # The order of the document's tables; metadata and unknown parameters follow.
@@ -35,20 +36,20 @@ _ORDER: Final[tuple[str, ...]] = (
     *FILTERS,
 )
 _DOCUMENTED: Final = frozenset(_ORDER)
+_NUMBER: Final = re.compile("[0-9]{1,9}")
 _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _WITHOUT_FIELDS: Final = 1
 """The version that has all fields, whatever is requested."""
 _ALWAYS_WITH_PAGES: Final = 2
 _MOST_ENCODED: Final = 12
 """The most characters that one becomes: four bytes of UTF-8, percent-encoded."""
-LONGEST_ADDRESS: Final = 64_000
+_LONGEST_ADDRESS: Final = 64_000
 """The most characters of an address, without the base address, as it is sent.
 
-The document has no such limit, but httpx refuses more than 65,536, and most servers
-more than 8,000."""
+The document has no such limit, but httpx refuses more than 65,536."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Requested:
     """A query's parameters as they are sent, and their meaning."""
 
@@ -86,12 +87,6 @@ class Requested:
         return lists if self.events is None else (*lists, "events")
 
     @property
-    def is_relative(self) -> bool:
-        """Whether the period has other days tomorrow: placeholders, or a default."""
-        days = self.params.get("start"), self.params.get("end")
-        return not self.unresolved and None in map(as_date, days)
-
-    @property
     def is_documented(self) -> bool:
         """Whether the document has all of its parameters."""
         return all(map(is_documented, self.params))
@@ -100,6 +95,14 @@ class Requested:
     def problems(self) -> tuple[Problem, ...]:
         """Every rule that spans steps and is broken, but that of a missing key."""
         return (*self.unresolved, *_problems_of(self))
+
+    @property
+    def key_problems(self) -> tuple[Problem, ...]:
+        """The rule that is broken without a key."""
+        if not self.search:
+            return ()
+        message = f"the contains search {shown(self.search)} needs an API key"
+        return (broken("contains-key", message, "where"),)
 
     @cached_property
     def request(self) -> HttpRequest:
@@ -114,19 +117,21 @@ class Requested:
 
 
 def read_requested(
-    hostname: str,
-    path: str | None,
-    values: Mapping[str, str],
-    unresolved: tuple[Problem, ...],
+    hostname: str, path: str | None, values: Mapping[str, str], word: Word | None
 ) -> Requested:
-    """Read the *values* of a query."""
+    """Read the *values* of a query, and the days of a *word*."""
+    unresolved: tuple[Problem, ...] = ()
+    if word is not None:
+        try:
+            start, end = word.days(values.get("timezone"))
+            values = {**values, "start": start, "end": end}
+        except QueryError as error:
+            unresolved = error.problems
     names = [name for name in _ORDER if name in values]
     if len(names) < len(values):
         # Metadata come before unknown parameters.
-        names += sorted(
-            values.keys() - _DOCUMENTED,
-            key=lambda name: (not name.startswith(METADATA), name),
-        )
+        more = sorted(values.keys() - _DOCUMENTED)
+        names += sorted(more, key=is_documented, reverse=True)
     events = values.get("events")
     return Requested(
         hostname,
@@ -135,10 +140,10 @@ def read_requested(
         unresolved,
         # Only the slashes between segments are not encoded.
         f"/{hostname}{quote(path, safe='/') if path else ''}.json",
-        _documented_first(values.get("fields", "")),
+        tuple(filter(None, values.get("fields", "").split(","))),
         "*" if events == "*" else None if events is None else tuple(events.split(",")),
-        _number(values.get("limit", ""), DEFAULT_LIMIT),
-        _number(values.get("version", ""), LATEST_VERSION),
+        whole_number(values.get("limit")) or DEFAULT_LIMIT,
+        whole_number(values.get("version")) or LATEST_VERSION,
     )
 
 
@@ -147,15 +152,9 @@ def is_documented(name: str) -> bool:
     return name in _DOCUMENTED or name.startswith(METADATA)
 
 
-def _documented_first(text: str) -> tuple[str, ...]:
-    names = text.split(",") if text else []
-    unknown = (name for name in names if name and name not in FIELDS)
-    return (*(name for name in FIELDS if name in names), *unknown)
-
-
-def _number(text: str, default: int) -> int:
-    # An extra_param may be anything.
-    return int(text) if text.isascii() and text.isdecimal() else default
+def whole_number(text: str | None) -> int | None:
+    """The number that *text* is; None for any other text, as an extra_param may be."""
+    return int(text) if text and _NUMBER.fullmatch(text) else None
 
 
 def _patterns(params: Mapping[str, str]) -> list[str]:
@@ -197,15 +196,22 @@ def _problems_of(wanted: Requested) -> Iterator[Problem]:
     if wanted.search:
         yield from _contains(wanted, shown(wanted.search))
     # Encoding takes longer than all other checks together.
-    size = len(wanted.address) + sum(map(len, params)) + sum(map(len, params.values()))
-    if _MOST_ENCODED * size > LONGEST_ADDRESS:
-        yield from _length(wanted)
+    size = sum(map(len, (wanted.address, *params, *params.values())))
+    if (
+        _MOST_ENCODED * size > _LONGEST_ADDRESS
+        and (length := len(wanted.request.target)) > _LONGEST_ADDRESS
+    ):
+        message = (
+            f"the request's address would have {length:,} characters, and the limit is "
+            f"{_LONGEST_ADDRESS:,}: request less at once, in several queries"
+        )
+        yield broken("address-length", message, "query")
 
 
 def _contains(wanted: Requested, search: str) -> Iterator[Problem]:
-    patterns = _patterns(wanted.params)
-    if len(patterns) > 1:
-        yield one_pattern(len(patterns), "where")
+    if (count := len(_patterns(wanted.params))) > 1:
+        message = f"a contains search has exactly one pattern, and there are {count}"
+        yield broken("contains-one-pattern", message, "where")
     others = [name for name in wanted.fields if name not in _CONTAINS_FIELDS]
     if wanted.version == _ALWAYS_WITH_PAGES:
         others = ["version 2, which always has the pages"]
@@ -222,27 +228,3 @@ def _contains(wanted: Requested, search: str) -> Iterator[Problem]:
             "query"
         )
         yield broken("contains-events", message, "events")
-
-
-def _length(wanted: Requested) -> Iterator[Problem]:
-    pairs = tuple(wanted.params.items())
-    length = len(HttpRequest("GET", wanted.address, pairs).target)
-    if length > LONGEST_ADDRESS:
-        longest = max(pairs, key=lambda pair: len(pair[0]) + len(pair[1]))[0]
-        message = (
-            f"the request's address would have {length:,} characters, and the limit is "
-            f"{LONGEST_ADDRESS:,}: request less at once, in several queries; the "
-            f"longest parameter is {shown(longest)}"
-        )
-        yield broken("address-length", message, "query")
-
-
-def key_problems(wanted: Requested) -> tuple[Problem, ...]:
-    """The problem of a contains search without a key."""
-    if not wanted.search:
-        return ()
-    message = (
-        f"the contains search {shown(wanted.search)} needs an API key, and api_key is "
-        "not set"
-    )
-    return (broken("contains-key", message, "where"),)

@@ -8,7 +8,8 @@ raises a ``QueryError`` that cites the rule by its name. Rules of days are in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
@@ -40,9 +41,9 @@ _RULES_OF: Final = {
     "1": "custom-method custom-path custom-params custom-body",
     "4.2": "website-hostname website-timezone website-public website-label",
     "4.3": """
-        hostname text path-slash path-root path-dots path-control
+        hostname text path-slash path-root path-segment
         timezone-name interval-name info-flag field-name fields-or-events
-        event-name events-all
+        event-name
         period-day period-date period-naive period-zone period-order period-days
         period-unit period-words
         filter-name filter-text filter-empty filter-star pages-comma device-type
@@ -51,7 +52,7 @@ _RULES_OF: Final = {
         contains-events
         metadata-key metadata-value metadata-suffix metadata-star
         extra-name extra-value callback-step callback-name
-        address address-once address-parameter address-page
+        address address-parameter
         """,
     "5": "contains-key",
     "8": "limit-range contains-length address-length",
@@ -113,20 +114,39 @@ DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
 LATEST_VERSION: Final = 6
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
-HIGHEST_LIMIT: Final = 1000
 DEFAULT_LIMIT: Final = 50
 _CONTAINS_LENGTH: Final = 12
-_COUNTRY: Final = "[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}[*]"
-_NO_PATHS: Final = (
-    ("path-control", r"[\x00-\x1f\x7f-\x9f]", "a control character"),
-    ("path-dots", r"/\.\.?(/|\Z)", "'.' or '..' between its slashes"),
+_KEY: Final = re.compile("[a-zA-Z0-9_]+")
+_UNLIKELY: Final = (
+    (
+        "page-slash",
+        "page=[^/*]|pages=(.*,)?[^/*]",
+        "no page matches: every path starts with '/'",
+    ),
+    (
+        "country-code",
+        r"country=(?!([A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*)\Z)",
+        "the value is not a country code: these have two letters, such as 'NL'",
+    ),
+    (
+        "referrer-normalized",
+        r"referrer=(?i:https?:|//|www\.)",
+        "the value looks like an address: referrers are names, such as 'google'",
+    ),
+    (
+        "metadata-suffix",
+        r"metadata\.\w+_(text|int|bool|date)=",
+        "the key is taken literally: leave the type at its end out",
+    ),
+    (
+        "metadata-star",
+        r"metadata\..*\*\Z",
+        "the '*' is taken literally: metadata filters have no wildcards",
+    ),
 )
-_CHECKED: Final = ("pages", "device_type")
-"""Filters whose values have a rule beside that of stars."""
-_OTHER_STEPS: Final = {
-    "path": ".path('/contact') or .where(page='/contact')",
-    "metadata": ".where_metadata(key='value')",
-}
+"""What the service takes and nobody means: a rule, a pattern of ``name=value``, and a
+message."""
+_ANY_UNLIKELY: Final = "(?s)" + "|".join(pattern for _, pattern, _ in _UNLIKELY)
 
 
 def broken(rule: str, message: str, where: str) -> Problem:
@@ -179,13 +199,12 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return text(value, where)
-    # numpy's whole numbers are Integral and no int.
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real) and isfinite(number := float(value)):
-        # The tracker is written in JavaScript, which formats 5.0 as 5.
-        is_whole = number.is_integer()
-        return str(int(number)) if is_whole else f"{Decimal(repr(number)):f}"
+    with suppress(OverflowError):  # no float is as large as an int of 400 digits
+        if isinstance(value, Real) and isfinite(value):
+            if isinstance(value, Integral):
+                return str(int(value))
+            # The tracker is written in JavaScript, which formats 5.0 as 5.
+            return f"{Decimal(repr(float(value) + 0.0)).normalize():f}"
     message = f"the value is a str, a bool or a finite number, not {shown(value)}"
     raise refusal(rule, message, where)
 
@@ -198,35 +217,33 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
         raise refusal(rule, str(error), where) from None
 
 
-def whole_number(value: object, most: int, rule: str, what: str, where: str) -> str:
+def whole_number(value: object, most: int, rule: str, where: str) -> str:
     """A whole number from 1 to *most*."""
     number = int(value) if isinstance(value, Integral) else 0
     if 1 <= number <= most and not isinstance(value, bool):
         return str(number)
-    message = f"{what} is a whole number from 1 to {most}, not {shown(value)}"
+    message = f"give a whole number from 1 to {most}, not {shown(value)}"
     raise refusal(rule, message, where)
 
 
 def version(value: object) -> str:
     """The version of the Stats API."""
-    most = LATEST_VERSION
-    return whole_number(value, most, "version-range", "the version", "version")
+    return whole_number(value, LATEST_VERSION, "version-range", "version")
 
 
 def limit(value: object) -> str:
     """How many entries each list may have."""
-    return whole_number(value, HIGHEST_LIMIT, "limit-range", "the limit", "limit")
+    return whole_number(value, 1000, "limit-range", "limit")
 
 
 def one_of(
-    value: object, known: Iterable[str], rule: str, what: str, where: str
+    value: object, known: tuple[str, ...], rule: str, what: str, where: str
 ) -> str:
     """One of the *known* names."""
-    names = tuple(known)
-    if isinstance(value, str) and value in names:
-        return names[names.index(value)]
-    hint = did_you_mean(value, names) if isinstance(value, str) else ""
-    message = f"{shown(value)} is not {what}{hint}; use one of {', '.join(names)}"
+    if isinstance(value, str) and value in known:
+        return known[known.index(value)]
+    hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    message = f"{shown(value)} is not {what}{hint}; use one of {', '.join(known)}"
     raise refusal(rule, message, where)
 
 
@@ -248,7 +265,7 @@ def fields(names: Collection[object]) -> str:
         for name in names or [""]:
             if name not in FIELDS:
                 problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
-    return ",".join(name for name in FIELDS if name in names)
+    return ",".join([name for name in FIELDS if name in names])
 
 
 def events(names: Collection[object]) -> str:
@@ -259,10 +276,12 @@ def events(names: Collection[object]) -> str:
 
 
 def _event(name: object) -> str:
-    if not isinstance(name, str) or not name or {",", "*"} & {*name}:
-        rule = "events-all" if name == "*" else "event-name"
-        advice = "give each name by itself, or use .all_events() alone"
-        raise refusal(rule, f"{shown(name)} is not an event's name: {advice}", "events")
+    if not isinstance(name, str) or not name or "," in name or "*" in name:
+        message = (
+            f"{shown(name)} is not an event's name: give each name by itself, or use "
+            ".all_events() alone"
+        )
+        raise refusal("event-name", message, "events")
     return text(name, "events")
 
 
@@ -274,12 +293,10 @@ def path(value: object) -> str:
     if value == "/":
         message = "the root page has no address of its own: use .where(page='/')"
         raise refusal("path-root", message, "path")
-    with Problems() as problems:
-        for rule, pattern, what in _NO_PATHS:
-            if re.search(pattern, value):
-                problems.append(broken(rule, f"{shown(value)} has {what}", "path"))
-        problems.check(text, value, "path")
-    return str.__str__(value)
+    if re.search(r"/\.\.?(/|\Z)|[\x00-\x1f\x7f-\x9f]", value):
+        message = f"{shown(value)} has a control character, or '.' or '..' as a segment"
+        raise refusal("path-segment", message, "path")
+    return text(value, "path")
 
 
 def extra_name(name: object) -> str:
@@ -288,7 +305,7 @@ def extra_name(name: object) -> str:
         message = f"the parameter's name is text that is not empty, not {shown(name)}"
         raise refusal("extra-name", message, "extra_param")
     if name == "callback":
-        message = "a callback is no part of a query: leave it out (get_jsonp takes one)"
+        message = "a query has no callback: leave it out (get_jsonp takes one)"
         raise refusal("callback-step", message, "extra_param")
     return text(name, "extra_param")
 
@@ -301,24 +318,17 @@ def is_contains(value: str) -> bool:
     return len(value) > 1 and value[0] == "*" == value[-1]
 
 
-def filter_value(name: str, value: object) -> str:
-    """The value of one filter."""
-    if name not in FILTERS:
-        if advice := _OTHER_STEPS.get(name.partition(".")[0]):
-            message = f"{shown(name)} is not a filter: use {advice}"
-            raise refusal("filter-name", message, "where")
-        one_of(name, FILTERS, "filter-name", "a filter", "where")
+def filter_value(name: str, value: object) -> str | None:
+    """The value of one filter; None takes it away."""
+    one_of(name, FILTERS, "filter-name", "a filter", "where")
+    if value is None:
+        return None
+    values: list[object] = [value]
+    if name == "pages" and isinstance(value, Iterable) and not isinstance(value, str):
+        values = [*cast("Any", value)]
     where = f"where({name}=…)"
-    if name != "pages" or isinstance(value, str):
-        return _filter_text(name, value, where)
-    if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
-        message = f"pages is a str or a list, not {shown(cast('Any', value))}"
-        raise refusal("filter-text", message, where)
-    pages = list(cast("Iterable[object]", value))
     with Problems() as problems:
-        texts = [problems.check(_filter_text, name, p, where) for p in pages or [""]]
-        if len(pages) > 1 and any(isinstance(p, str) and is_contains(p) for p in pages):
-            problems.append(one_pattern(len(pages), where))
+        texts = [problems.check(_filter_text, name, v, where) for v in values or [""]]
     return ",".join(filter(None, texts))
 
 
@@ -327,95 +337,57 @@ def _filter_text(name: str, value: object, where: str) -> str:
     if not given:
         message = "the value is empty: give one, or leave the filter out"
         raise refusal("filter-empty", message, where)
-    if name not in _CHECKED and "*" not in given:
-        return given
-    with Problems() as problems:
-        if name == "pages" and "," in given:
-            message = f"{shown(given)} has a comma: give each by itself, or use page"
-            problems.append(broken("pages-comma", message, where))
-        if "*" in given[:-1]:
-            stars = _stars(name, given)
-            problems.extend(broken(rule, message, where) for rule, message in stars)
-        elif name == "device_type":
-            start = given.removesuffix("*")
-            if given == start or not any(k.startswith(start) for k in DEVICE_TYPES):
-                known = DEVICE_TYPES
-                problems.check(
-                    one_of, given, known, "device-type", "a device type", where
-                )
+    if name == "pages" and "," in given:
+        message = f"{shown(given)} has a comma: give each by itself, or use page"
+        raise refusal("pages-comma", message, where)
+    if "*" in given[:-1]:
+        _check_stars(name, given, where)
+    elif name == "device_type" and not (
+        given[-1] == "*" and any(kind.startswith(given[:-1]) for kind in DEVICE_TYPES)
+    ):
+        one_of(given, DEVICE_TYPES, "device-type", "a device type", where)
     return given
 
 
-def one_pattern(count: int, where: str) -> Problem:
-    """The problem of a contains search beside other pages."""
-    message = f"a contains search has exactly one pattern, and there are {count}"
-    return broken("contains-one-pattern", message, where)
-
-
-def _stars(name: str, given: str) -> Iterator[tuple[str, str]]:
-    value, inner = shown(given), given[1:-1]
-    literally = f"; .extra_param({name!r}, …) sends a value that has one as it is"
+def _check_stars(name: str, given: str, where: str) -> None:
+    count = len(given[1:-1].replace("/", ""))
+    literally = f"; .extra_param({name!r}, …) sends it as it is"
     if not is_contains(given):
-        yield "filter-star", f"{value} has a '*' that is not at its end{literally}"
+        rule, wrong = "filter-star", f"has a '*' that is not at its end{literally}"
+    elif name not in PAGE_FILTERS:
+        rule, wrong = "contains-filter", f"is for page and pages alone{literally}"
+    elif "*" in given[1:-1]:
+        rule, wrong = "contains-star", "has a '*' inside: leave one at each end alone"
+    elif count < _CONTAINS_LENGTH:
+        wrong = f"has {count} characters besides '/': {_CONTAINS_LENGTH} is the least"
+        rule = "contains-length"
+    else:
         return
-    if name not in PAGE_FILTERS:
-        message = f"{value}: only page and pages take a contains search{literally}"
-        yield "contains-filter", message
-        return
-    if "*" in inner:
-        yield "contains-star", f"{value} has a '*' inside: leave one at each end alone"
-    if (count := len(re.sub(r"[/*]", "", inner))) < _CONTAINS_LENGTH:
-        least = f"and {_CONTAINS_LENGTH} is the least"
-        yield "contains-length", f"{value} has {count} characters besides '/', {least}"
+    raise refusal(rule, f"{shown(given)} {wrong}", where)
 
 
 def metadata(key: object, value: object) -> tuple[str, str | None]:
     """The parameter of a metadata filter, and its text; None is one to remove."""
-    if not isinstance(key, str) or not re.fullmatch("[a-zA-Z0-9_]+", key):
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
         message = f"a metadata key has letters A to Z, digits and '_', not {shown(key)}"
         raise refusal("metadata-key", message, "where_metadata")
-    name, where = METADATA + key, f"where_metadata({key}=…)"
-    if value is None:
-        return name, None
     if isinstance(value, datetime) and value.tzinfo is not None:
-        moment = value.astimezone(UTC).replace(tzinfo=None)
-        is_exact = moment.microsecond % 1000 or not moment.microsecond
-        precision = "auto" if is_exact else "milliseconds"
-        return name, moment.isoformat(timespec=precision) + "Z"
-    return name, scalar(value, where, "metadata-value")
+        value = f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+    where = f"where_metadata({key}=…)"
+    sent = None if value is None else scalar(value, where, "metadata-value")
+    return METADATA + key, sent
 
 
-def unlikely(name: str, value: str) -> Iterator[Problem]:
+def unlikely(name: str, value: str) -> list[Problem]:
     """What is probably a mistake in a filter that the service takes."""
+    given = f"{name}={value}"
+    # Most filters are fine.
+    if not re.match(_ANY_UNLIKELY, given):
+        return []
     key = name.removeprefix(METADATA)
     where = f"where({name}=…)" if key == name else f"where_metadata({key}=…)"
-    given = shown(value)
-    if name in PAGE_FILTERS:
-        for page in value.split(",") if name == "pages" else [value]:
-            if not page.startswith(("/", "*")):
-                message = f"{shown(page)} matches no page: every path starts with '/'"
-                yield broken("page-slash", message, where)
-    elif name == "country" and not re.fullmatch(_COUNTRY, value):
-        message = f"{given} is not a country code: these have two letters, as 'NL'"
-        yield broken("country-code", message, where)
-    elif name == "referrer" and re.match("https?:|//|www[.]", value, re.IGNORECASE):
-        message = f"{given} looks like an address: referrers are names, as 'google'"
-        yield broken("referrer-normalized", message, where)
-    elif key != name:
-        if re.search("_(text|int|bool|date)$", key):
-            message = f"{key!r} is taken literally: leave the type at its end out"
-            yield broken("metadata-suffix", message, where)
-        if value.endswith("*"):
-            message = f"{given} is taken literally: metadata filters have no wildcards"
-            yield broken("metadata-star", message, where)
-
-
-# --- parameters by their names ------------------------------------------------------
-
-
-def metadata_items(mapping: object) -> Iterable[tuple[object, object]]:
-    """The pairs of a mapping that may be None."""
-    if not isinstance(mapping, Mapping | None):
-        message = f"give a mapping of keys to values, not {shown(mapping)}"
-        raise refusal("metadata-value", message, "where_metadata")
-    return cast("Mapping[object, object]", mapping or {}).items()
+    return [
+        broken(rule, message, where)
+        for rule, pattern, message in _UNLIKELY
+        if re.match(pattern, given, re.DOTALL)
+    ]
