@@ -311,7 +311,7 @@ class AsyncStatsAPI:
         self,
         queries: Iterable[StatsQuery[FieldsT]] | AsyncIterable[StatsQuery[FieldsT]],
         *,
-        concurrency: int | None = None,
+        concurrency: int = 20,
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
@@ -334,8 +334,9 @@ class AsyncStatsAPI:
         Args:
             queries: Any iterable, asynchronous or not. It is read
                 as the outcomes are taken, so it may be endless.
-            concurrency: How many are under way at once; 20 when left out, and
-                never more than the client's ``max_connections``.
+            concurrency: How many are under way at once, and never more than the
+                client's ``max_connections``. 20 hide the service's latency, without
+                much load on it.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``
                 after each outcome, where the total is None for *queries* without
@@ -349,7 +350,8 @@ class AsyncStatsAPI:
                 *concurrency* queries are taken before an outcome is returned.
 
         Raises:
-            QueryError: *queries* is no iterable, or holds what is no query.
+            TypeError: *queries* is not an iterable.
+            QueryError: One of them is not a query.
             ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
                 the outcomes are used outside of the block.
 

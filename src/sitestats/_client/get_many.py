@@ -1,14 +1,13 @@
 """``get_many``: concurrent queries, in threads (sync) or in tasks (async).
 
-What both decide is shared: ``Schedule`` when to take a query, a flow the outcome of a
-query, and after a 429 all of them wait.
+``Schedule`` decides when to take a query, and a flow the outcome of a query.
 """
 
 from __future__ import annotations
 
 import contextvars
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from queue import Empty, SimpleQueue
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from sitestats._protocol.flow import Flow
-    from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Outcome, OutcomeOf
 
     from .runner import AsyncRunner, Runner
@@ -41,16 +39,39 @@ _POLL_SECONDS: Final = 0.5
 
 
 class _Block(Generic[RunnerT]):
-    """What both streams have."""
+    """What both streams have; in a thread a step blocks, and is never awaited."""
 
-    _kinds: ClassVar[tuple[type, ...]] = (Iterable,)
+    _begin: Any
+    _next_result: Any
+    _takes_awaited: ClassVar = False
 
     def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
         self._runner = runner
-        self._queries = queries
         self._options = options
-        connections = runner.settings.max_connections
-        self._schedule = Schedule(queries, self._kinds, options, connections)
+        self._schedule = Schedule(queries, options, runner.settings.max_connections)
+        is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
+        self._queries: Any = aiter(queries) if is_awaited else iter(queries)
+        self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
+
+    async def _next(self) -> Any:
+        """The next outcome; None after the last one."""
+        schedule = self._schedule
+        schedule.check_open()
+        outcome = None
+        while outcome is None:
+            while schedule.wants_one(ready=not self._results.empty()):
+                is_awaited = hasattr(self._queries, "__anext__")
+                take: Any = anext if is_awaited else next
+                query = take(self._queries, END)
+                job = schedule.take(await query if is_awaited else query)
+                if job is not None:
+                    self._begin(job)
+            outcome = schedule.next_in_order()
+            if outcome is None:
+                if not schedule.under_way:
+                    return None
+                outcome = schedule.give(await self._next_result())
+        return outcome
 
     def _flow(self, job: Job) -> Flow[Outcome]:
         settings, deadline = self._runner.settings, self._schedule.deadline
@@ -82,22 +103,11 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
     """
 
     _stop: Stop
-    _iterator: Iterator[StatsQuery]
-
-    def __init__(
-        self,
-        runner: Runner,
-        queries: Iterable[StatsQuery[FieldsT_contra]],
-        options: BlockOptions,
-    ) -> None:
-        super().__init__(runner, queries, options)
-        self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
 
     def __enter__(self) -> Self:
         self._schedule.begin()
         self._stop = Stop()
         self._stopped = self._runner.stopped_by(self._stop)
-        self._iterator = iter(self._queries)
         self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
         return self
 
@@ -106,21 +116,14 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
         return self
 
     def __next__(self) -> OutcomeOf[FieldsT_contra]:
-        schedule = self._schedule
-        schedule.check_open()
-        outcome = None
-        while outcome is None:
-            while schedule.wants_one(ready=not self._results.empty()):
-                job = schedule.take(next(self._iterator, END))
-                if job is not None:
-                    # Each runs in a copy of the caller's context, as tasks do.
-                    self._pool.submit(contextvars.copy_context().run, self._work, job)
-            outcome = schedule.next_in_order()
-            if outcome is None:
-                if not schedule.under_way:
-                    raise StopIteration
-                outcome = schedule.give(self._next_result())
-        return outcome
+        try:
+            self._next().send(None)
+        except StopIteration as done:
+            if done.value is None:
+                raise
+            outcome: OutcomeOf[FieldsT_contra] = done.value
+            return outcome
+        raise AssertionError("a step of a blocking client was awaited")
 
     def collect(self) -> Outcomes[FieldsT_contra]:
         """Return the outcomes of all queries, in the order of the queries.
@@ -142,6 +145,10 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
             self._schedule.begin_to_collect()
             return Outcomes(self, self._collect_others)
 
+    def _begin(self, job: Job) -> None:
+        # Each runs in a copy of the caller's context, as tasks do.
+        self._pool.submit(contextvars.copy_context().run, self._work, job)
+
     def _work(self, job: Job) -> None:
         try:
             self._results.put(self._stopped.run(self._flow(job)))
@@ -150,7 +157,7 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
         except BaseException as error:  # noqa: BLE001 - raised again by __next__
             self._results.put(error)
 
-    def _next_result(self) -> Outcome | BaseException:
+    async def _next_result(self) -> Outcome | BaseException:
         while True:
             with suppress(Empty):
                 return self._results.get(timeout=_POLL_SECONDS)
@@ -182,29 +189,14 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
         [0, 1, 2]
     """
 
-    _kinds = (Iterable, AsyncIterable)
-    _iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery]
+    _takes_awaited = True
     _group: TaskGroup
     _arrival: anyio.Event
 
-    def __init__(
-        self,
-        runner: AsyncRunner,
-        queries: Iterable[StatsQuery[FieldsT_contra]]
-        | AsyncIterable[StatsQuery[FieldsT_contra]],
-        options: BlockOptions,
-    ) -> None:
-        super().__init__(runner, queries, options)
-        self._jobs: deque[Job] = deque()
-        self._idle: list[anyio.Event] = []
-        self._results: deque[Outcome | BaseException] = deque()
-
     async def __aenter__(self) -> Self:
         self._schedule.begin()
-        if hasattr(self._queries, "__aiter__"):
-            self._iterator = aiter(self._queries)
-        else:
-            self._iterator = iter(self._queries)
+        self._jobs: deque[Job] = deque()
+        self._idle: list[anyio.Event] = []
         self._arrival = anyio.Event()
         # A task group in a plain class: if an async generator were abandoned, the
         # garbage collector would close its cancel scope in some other task.
@@ -217,19 +209,9 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
         return self
 
     async def __anext__(self) -> OutcomeOf[FieldsT_contra]:
-        schedule = self._schedule
-        schedule.check_open()
-        outcome = None
-        while outcome is None:
-            while schedule.wants_one(ready=bool(self._results)):
-                job = schedule.take(await self._next_query())
-                if job is not None:
-                    self._begin(job)
-            outcome = schedule.next_in_order()
-            if outcome is None:
-                if not schedule.under_way:
-                    raise StopAsyncIteration
-                outcome = schedule.give(await self._next_result())
+        outcome: OutcomeOf[FieldsT_contra] | None = await self._next()
+        if outcome is None:
+            raise StopAsyncIteration
         return outcome
 
     async def collect(self) -> AsyncOutcomes[FieldsT_contra]:
@@ -239,44 +221,40 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
             outcomes = [outcome async for outcome in self]
             return AsyncOutcomes(outcomes, self._collect_others)
 
-    async def _next_query(self) -> object:
-        if isinstance(self._iterator, AsyncIterator):
-            return await anext(self._iterator, END)
-        return next(self._iterator, END)
-
     def _begin(self, job: Job) -> None:
         """Give *job* to a task that waits for one, or to a new task."""
         self._jobs.append(job)
         if self._idle:
             self._idle.pop().set()
         else:
+            # A new one for each query would take a tenth of the time.
             self._group.start_soon(self._work)
 
     async def _work(self) -> None:
+        result: Outcome | BaseException
         while True:
             while not self._jobs:
                 ready = anyio.Event()
                 self._idle.append(ready)
                 await ready.wait()
             job = self._jobs.popleft()
-            result: Outcome | BaseException
             try:
                 result = await self._runner.run(self._flow(job))
             except Exception as error:  # noqa: BLE001 - raised again by __anext__
                 result = error
-            self._results.append(result)
+            self._results.put(result)
             self._arrival.set()
             # Nothing is kept alive during the wait for a job.
             del job, result
 
     async def _next_result(self) -> Outcome | BaseException:
-        if self._results:
+        if not self._results.empty():
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
-        while not self._results:
+        while self._results.empty():
             self._arrival = anyio.Event()
             await self._arrival.wait()
-        return self._results.popleft()
+        return self._results.get_nowait()
 
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
@@ -287,10 +265,6 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
             raise _interrupt_in(group) or group from None
         finally:
             self._schedule.end()
-            # An asynchronous generator that aiter() made: trio warns of one left open.
-            aclose = getattr(self._iterator, "aclose", None)
-            if aclose is not None and self._iterator is not self._queries:
-                await aclose()
 
 
 def _interrupt_in(error: BaseException) -> BaseException | None:

@@ -30,7 +30,6 @@ from sitestats._protocol.flow import (
     StoreResponse,
 )
 from sitestats._protocol.retry import Pausing, Retrying
-from sitestats._store.stored_responses import StoredResponses
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow
+    from sitestats._store.stored_responses import StoredResponses
     from sitestats._transport.stop import Stop
 
 T = TypeVar("T")
@@ -72,8 +72,12 @@ class _Runner:
     def __init__(self, settings: Settings, sender: Any) -> None:
         self.settings = settings
         self._send: Callable[..., Any] = sender.send
-        store = settings.store
-        self._stored = None if store is None else StoredResponses(store, settings)
+        self._stored: StoredResponses | None = None
+        if settings.store is not None:
+            # Few programs have one.
+            from sitestats._store.stored_responses import StoredResponses
+
+            self._stored = StoredResponses(settings.store, settings)
 
     async def run_steps(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.

@@ -13,14 +13,12 @@ from contextlib import ExitStack
 from typing import Any, Final, TypeAlias, cast
 
 import attrs
+from attrs.validators import optional
 
 from sitestats._common.errors import ConfigurationError, QueryError
 from sitestats._common.problems import Problem
-from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
-from sitestats._common.settings import (
-    check_seconds,
-    positive_count,
-)
+from sitestats._common.progress import Progress, ShowProgress, showing
+from sitestats._common.settings import by, check_seconds, positive_count
 from sitestats._common.text import shown
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
@@ -31,12 +29,6 @@ Job: TypeAlias = tuple[StatsQuery, int]
 
 END: Final = object()
 """Marks the end of the queries."""
-
-_DEFAULT_CONCURRENCY: Final = 20
-"""Enough to hide the service's latency, without much load on it, and other calls of
-the same client find a connection free."""
-
-
 _MOST_AHEAD: Final = 5
 """Queries in order, for each that may be under way, that are taken before an outcome is
 returned: a slow response does not stop the others, and memory stays bounded."""
@@ -46,13 +38,13 @@ returned: a slow response does not stop the others, and memory stays bounded."""
 class BlockOptions:
     """What a caller may choose about a block of queries."""
 
-    concurrency: int | None = None
-    progress: Progress = None
-    deadline: float | None = None
+    concurrency: int = attrs.field(validator=by(positive_count))
+    progress: Progress
+    deadline: float | None = attrs.field(validator=optional(by(check_seconds)))
     """Seconds for the whole block."""
-    fresh: bool = False
+    fresh: bool
     """Whether to send the request even where the store has the response."""
-    in_order: bool = False
+    in_order: bool
     """Whether the outcomes come in the order of the queries."""
 
 
@@ -60,38 +52,23 @@ class Schedule:
     """Counts queries taken and outcomes returned, and decides what is next."""
 
     def __init__(
-        self,
-        queries: object,
-        kinds: tuple[type, ...],
-        options: BlockOptions,
-        max_connections: int,
+        self, queries: object, options: BlockOptions, max_connections: int
     ) -> None:
-        if not isinstance(queries, kinds):
-            raise QueryError([_no_queries(queries)])
-        concurrency = options.concurrency
-        if concurrency is None:
-            concurrency = _DEFAULT_CONCURRENCY
+        self._options = options
         # More would wait for a connection while their total_timeout runs.
-        self.limit = min(positive_count("concurrency", concurrency), max_connections)
+        self.limit = min(options.concurrency, max_connections)
         """How many may be under way at once."""
-        self._progress = check_progress(options.progress)
-        seconds = options.deadline
-        self._seconds = None if seconds is None else check_seconds("deadline", seconds)
         self.deadline = NO_DEADLINE
         """When the responses of the block have to be there; set when it begins."""
         self._total = len(queries) if isinstance(queries, Sized) else None
+        self._showing = showing(options.progress, "queries")
         self._show: ShowProgress | None = None
         self._block = ExitStack()
         self.is_begun = False
         """Whether the block was entered."""
-        self._ended = False
-        self._no_more = False
-        self._taken = 0
-        self._arrived = 0
-        self._given = 0
-        self._in_order = options.in_order
+        self._ended = self._no_more = self._took_one = False
+        self._taken = self._arrived = self._given = 0
         self._waiting: dict[int, Outcome] = {}
-        self._took_one = False
 
     def begin(self) -> None:
         """Enter the block."""
@@ -100,9 +77,9 @@ class Schedule:
                 "this get_many block was already used: call get_many again"
             )
         self.is_begun = True
-        if self._seconds is not None:
-            self.deadline = Deadline(self._seconds, time.monotonic() + self._seconds)
-        self._show = self._block.enter_context(showing(self._progress, "queries"))
+        if (seconds := self._options.deadline) is not None:
+            self.deadline = Deadline(seconds, time.monotonic() + seconds)
+        self._show = self._block.enter_context(self._showing)
 
     def end(self) -> None:
         """Leave the block."""
@@ -124,9 +101,7 @@ class Schedule:
             )
 
     def begin_to_collect(self) -> None:
-        """Raise an error outside of the block, and where all outcomes were taken, so
-        that none would be left.
-        """
+        """Raise an error outside of the block, and where no outcome is left."""
         self.check_open()
         if self._given and self._no_more and not self.under_way and not self._waiting:
             raise ConfigurationError(
@@ -164,7 +139,11 @@ class Schedule:
             self._no_more = True
             return None
         if not isinstance(query, StatsQuery):
-            raise QueryError([_no_query(query, self._taken)])
+            message = (
+                f"each query is a StatsQuery, not {shown(query)}: make those of "
+                "websites by query.each(websites=…)"
+            )
+            raise QueryError([Problem(message, where=f"queries[{self._taken}]")])
         index = self._taken
         self._taken += 1
         self._took_one = True
@@ -184,7 +163,7 @@ class Schedule:
                 del result
         self._arrived += 1
         self._took_one = False
-        if not self._in_order:
+        if not self._options.in_order:
             return self._returned(result)
         self._waiting[result.index] = result
         return None
@@ -200,19 +179,3 @@ class Schedule:
         if self._show is not None:
             self._show(self._given, self._total)
         return outcome
-
-
-def _no_queries(value: object) -> Problem:
-    return Problem(
-        "get_many takes queries in an iterable, such as a list (or an asynchronous "
-        f"one, with an AsyncClient), not {shown(value)}",
-        where="queries",
-    )
-
-
-def _no_query(value: object, index: int) -> Problem:
-    return Problem(
-        f"each query is a StatsQuery, not {shown(value)}: make those of websites by "
-        "query.each(websites=…)",
-        where=f"queries[{index}]",
-    )

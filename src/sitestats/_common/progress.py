@@ -160,20 +160,6 @@ def _frequency(rate: float) -> str:
     return f"{rate * 3600:.2g} an hour"
 
 
-def check_progress(progress: object) -> Progress:
-    """*progress* as it is.
-
-    Raises:
-        ConfigurationError: It is neither a bool nor a function, nor None.
-    """
-    if progress is None or isinstance(progress, bool) or callable(progress):
-        return progress
-    raise ConfigurationError(
-        "progress is True, or a function that takes (done, total), not "
-        f"{shown(progress)}"
-    )
-
-
 def showing(
     progress: Progress, what: str, *, clock: Callable[[], float] = time.monotonic
 ) -> AbstractContextManager[ShowProgress | None]:
@@ -185,10 +171,14 @@ def showing(
         clock: A clock that never goes back, in seconds.
 
     Raises:
-        ConfigurationError: *progress* is none of these.
+        ConfigurationError: *progress* is neither a bool nor a function, nor None.
     """
     if progress is not True:
-        check_progress(progress)
+        if not (progress is None or progress is False or callable(progress)):
+            raise ConfigurationError(
+                "progress is True, or a function that takes (done, total), not "
+                f"{shown(progress)}"
+            )
         return nullcontext(progress or None)
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")

@@ -66,7 +66,7 @@ def positive_count(name: str, value: object, least: int = 1) -> int:
     raise _refusal(name, f"a whole number, {least} or more", value)
 
 
-def _by(
+def by(
     check: Callable[..., object], *least: float
 ) -> Callable[[object, attrs.Attribute[Any], object], None]:
     """A validator of attrs that checks a value by its name."""
@@ -108,9 +108,9 @@ class RetryPolicy:
         RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
     """
 
-    retries: int = attrs.field(default=2, validator=_by(positive_count, 0))
-    wait_initial: float = attrs.field(default=0.5, validator=_by(check_seconds, 0))
-    wait_max: float = attrs.field(default=8.0, validator=_by(check_seconds, 0))
+    retries: int = attrs.field(default=2, validator=by(positive_count, 0))
+    wait_initial: float = attrs.field(default=0.5, validator=by(check_seconds, 0))
+    wait_max: float = attrs.field(default=8.0, validator=by(check_seconds, 0))
 
     def longest_wait(self, retry: int) -> float:
         """The most seconds to wait before the *retry*-th retry, from 1."""
@@ -140,10 +140,10 @@ class Settings:
     variable, a profile's setting, or an argument by its name."""
     withheld: tuple[str, ...] = ()
     """The variables of the environment whose credentials are for another address."""
-    timeout: float = attrs.field(default=30.0, validator=_by(check_seconds))
-    total_timeout: float = attrs.field(default=120.0, validator=_by(check_seconds))
+    timeout: float = attrs.field(default=30.0, validator=by(check_seconds))
+    total_timeout: float = attrs.field(default=120.0, validator=by(check_seconds))
     retry: RetryPolicy = attrs.field(factory=RetryPolicy, converter=as_policy)
-    max_connections: int = attrs.field(default=50, validator=_by(positive_count))
+    max_connections: int = attrs.field(default=50, validator=by(positive_count))
     read_only: bool = False
     proxy_address: Secret | None = None
     verify: bool | str | ssl.SSLContext = attrs.field(

@@ -156,7 +156,8 @@ host_options = together(
         "--concurrency",
         type=click.IntRange(1),
         metavar="N",
-        help="How many requests are under way at once; 20 when left out.",
+        default=20,
+        help="How many requests are under way at once.",
     ),
 )
 query_options = together(

@@ -74,7 +74,7 @@ def print_rows(
     refused: Sequence[tuple[str, SiteStatsError]],
     view: View,
     *,
-    concurrency: int | None,
+    concurrency: int,
 ) -> Code:
     """Print the results of all *rows*, and say why some failed.
 
