@@ -45,7 +45,7 @@ def test_a_set_up_that_works() -> None:
         "API key": (True, "from api_key"),
         "user ID": (True, "from user_id"),
         "connection": (True, "the service responds"),
-        "credentials": (True, "the service takes them, and lists 3 websites"),
+        "credentials": (True, "the service accepts them, and lists 3 websites"),
     }
     assert [str(one) for one in emulator.requests] == ["GET /api/websites"] * 2
 

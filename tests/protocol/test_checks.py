@@ -120,6 +120,15 @@ def test_a_requested_event_that_is_missing_counts_nothing() -> None:
     assert [*stats.events] == wanted
 
 
+def test_a_requested_event_that_is_wrong_is_not_counted() -> None:
+    """It happened, so it does not count 0."""
+    rows = [{"name": "signup", "total": 7}, {"name": "refund", "total": "2"}]
+    query = QUERY.events("signup", "refund")
+    with pytest.warns(SiteStatsWarning, match=r"events\[1\].total"):
+        stats = read_response(query, stats_json(events=rows))
+    assert [*stats.events] == [EventCount("signup", 7)]
+
+
 # --- warnings -----------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ def test_a_host_name_alone_says_nothing_else() -> None:
         ({"accept_differing": "yes"}, "accept_differing", "true or false"),
         ({"public": "true"}, "public", "true or false"),
         ({"public": 1}, "public", "true or false"),
-        ({"label": 7}, "label", "a label is text"),
+        ({"label": 7}, "label", "is a str"),
         ({"label": "\ud800"}, "label", "surrogate"),
         ({"hostname": "*.a.example"}, "hostname", "is not a valid host name"),
     ],

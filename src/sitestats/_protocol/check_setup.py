@@ -1,4 +1,4 @@
-"""Check a set-up: where its settings are from, and whether the service takes them."""
+"""Check a set-up: where its settings are from, and whether the service accepts them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SetupRow:
     name: str
     """What was checked, such as ``"connection"``."""
     text: str
-    """What was found, or what to do. It has no credential."""
+    """What was found. It contains no credential."""
     ok: bool | None
     """Whether it is right; None where it was not checked."""
 
@@ -49,7 +49,7 @@ class SetupRow:
 
 @attrs.frozen
 class SetupReport:
-    """Whether a set-up works: where each setting is from, and what the service takes.
+    """Whether a set-up works: where each setting is from, and what the service says.
 
     >>> report = client.check()
     >>> report.ok
@@ -59,7 +59,7 @@ class SetupReport:
     """
 
     rows: tuple[SetupRow, ...]
-    """What was checked, in its order."""
+    """What was checked, in this order."""
     error: SiteStatsError | None = attrs.field(default=None, repr=False)
     """What failed; None if nothing did."""
 
@@ -77,8 +77,9 @@ class SetupReport:
 
 
 def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupReport]:
-    """Check *settings*, by requests that read; *hostname* is a private website, by
-    which a key can be checked without a user ID.
+    """Check *settings* by requests that only read.
+
+    Without a user ID, a key can be checked with a private website: *hostname*.
     """
     sources = settings.sources
     base = f"{settings.base}, from {sources.get('base_url', 'a client')}"
@@ -89,7 +90,7 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         rows.append(SetupRow(title, text, ok=given or None))
     request = list_request()
     if settings.api_key is None or settings.user_id is None:
-        # A key is not sent for nothing.
+        # The list needs both, so one alone is not sent.
         request = attrs.evolve(request, credentials=Credentials.NONE)
     step, failure = "connection", None
     try:
@@ -120,15 +121,17 @@ def _check_credentials(
     response: HttpResponse,
     request: HttpRequest,
 ) -> Flow[SetupRow]:
-    """Whether the service takes the key with the user ID, by its list of websites; or
-    the key alone, by the website *hostname*, which is closed without it.
+    """Whether the service accepts the key with the user ID for its list of websites, or
+    the key alone for the private website *hostname*.
     """
     if request.credentials is not Credentials.NONE:
         websites = read(settings, read_websites, response, request)
-        text = f"the service takes them, and lists {counted(len(websites), 'website')}"
+        text = (
+            f"the service accepts them, and lists {counted(len(websites), 'website')}"
+        )
         return SetupRow("credentials", text, ok=True)
     if settings.api_key is None:
-        why = "there is no key: public websites need none"
+        why = "there is no key, and public websites need none"
     elif hostname is None:
         why = "that needs a user ID, or the name of a private website"
     else:
@@ -141,7 +144,7 @@ def _check_credentials(
         try:
             decode_json(response, request)
         except (AuthenticationError, PermissionDeniedError):
-            text = "the service takes the key: without it the website is closed"
+            text = "the service accepts the key, and refuses the website without it"
             return SetupRow("credentials", text, ok=True)
-        why = "this website is public, so it opens for any key"
+        why = "this website is public, so any key works"
     return SetupRow("credentials", f"not checked: {why}", ok=None)

@@ -1,8 +1,9 @@
-"""Check a response against its query: it can't be, or it differs and warns."""
+"""Check a response against its query: a difference is an error or a warning."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -19,7 +20,7 @@ from sitestats._query.rules import PAGE_FILTERS
 from sitestats._results.entries import EventCount
 
 _HOUR: Final = dt.timedelta(hours=1)
-"""How far a bound may be from midnight: an end was seen an hour late."""
+"""How far a bound may be from midnight: an end was seen that is an hour late."""
 
 
 @attrs.frozen
@@ -85,13 +86,16 @@ def _moment(
 
 
 def check_response(
-    data: dict[str, Any], requested: Requested, responded_at: dt.datetime | None
+    data: dict[str, Any],
+    wrong: Mapping[str, Problem],
+    requested: Requested,
+    responded_at: dt.datetime | None,
 ) -> tuple[Period, list[Problem], list[str]]:
-    """The period of *data*, why it is not the response to what was *requested*, and how
-    else it differs from it: its numbers may be right then.
+    """The period of *data*, the reasons why it is not the response to what was
+    *requested*, and other differences, with which its numbers may be right.
 
     Words such as ``today-7d`` go by the day on which the service *responded*. Missing
-    events are added to *data*.
+    events are added to *data*, unless some are *wrong* there.
     """
     name, params, zone = requested.hostname, requested.params, data.get("timezone")
     wanted_zone = params.get("timezone")
@@ -125,7 +129,7 @@ def check_response(
         warnings.append(_differs("time zone", zone, wanted_zone))
     if data.get("version") not in {None, requested.version}:
         warnings.append(_differs("version", data["version"], requested.version))
-    if isinstance(requested.events, tuple) and "events" in data:
+    if isinstance(requested.events, tuple) and "events" in data.keys() - wrong.keys():
         data["events"] += _missing_events(
             data["events"], requested.events, problems, warnings
         )
@@ -144,8 +148,8 @@ def _missing_events(
     problems: list[Problem],
     warnings: list[str],
 ) -> tuple[EventCount, ...]:
-    """The *requested* events that are not among *events*: they count 0, though section
-    4.3 has an entry for each.
+    """The *requested* events that are not among *events*: they count 0, although the
+    service should have an entry for each (section 4.3).
     """
     # The service stores names in lower case.
     wanted = dict.fromkeys(map(str.lower, requested))

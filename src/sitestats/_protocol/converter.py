@@ -9,7 +9,7 @@ may have thousands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import (
@@ -78,15 +78,20 @@ def _entries(rows: object, kind: Any) -> Any:
     try:
         return msgspec.convert(rows, kind)
     except _REFUSALS:
-        if not issubclass(get_args(kind)[0], HistogramEntry):
+        is_histogram = issubclass(get_args(kind)[0], HistogramEntry)
+        if not is_histogram or not isinstance(rows, list):
             raise
-    # Section 2.3 does not show the dates of a histogram: they may be months, such as
-    # "2026-03", years or moments.
-    days = msgspec.convert(rows, list[dict[str, Any]])
-    for day in days:
-        if isinstance(day.get("date"), str):
-            day["date"] = (day["date"] + "-01-01")[: len("2026-03-01")]
-    return msgspec.convert(days, kind)
+    return msgspec.convert([*map(_with_whole_date, cast("Iterable[Any]", rows))], kind)
+
+
+def _with_whole_date(row: Any) -> Any:
+    """*row* with a day in place of a month ("2026-03"), a year or a moment: section 2.3
+    does not show the entries of a histogram.
+    """
+    try:
+        return row | {"date": (row["date"] + "-01-01")[: len("2026-03-01")]}
+    except (KeyError, TypeError):
+        return row
 
 
 _CONVERTER: Final = cattrs.Converter()
@@ -177,10 +182,10 @@ def structure_stats(
 
 
 def _right_entries(rows: object, kind: Any) -> Iterator[Any]:
-    is_list = _is_list_of_entries(kind) and isinstance(rows, list)
-    for row in cast("list[Any]", rows) if is_list else ():
-        with suppress(*_REFUSALS):
-            yield from _entries([row], kind)
+    if isinstance(rows, list) and _is_list_of_entries(kind):
+        for row in map(_with_whole_date, cast("Iterable[Any]", rows)):
+            with suppress(*_REFUSALS):
+                yield msgspec.convert(row, get_args(kind)[0])
 
 
 def _problems(error: Exception, path: str, section: str) -> Iterator[Problem]:

@@ -86,8 +86,8 @@ def get_stats(
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3).
 
-    Where the client has a store, a stored response is used unless *fresh*. The call
-    *started* now where that is None; of many, it has a *deadline*.
+    Where the client has a store, a stored response is used unless *fresh*. A call that
+    has not *started* starts now. One of many has a *deadline*.
     """
     wanted = validated(query, has_key=settings.api_key is not None)
     request = wanted.request
@@ -95,7 +95,7 @@ def get_stats(
         started = started or (yield from now())
         stored = yield LookUp(wanted, started.utc)
         if isinstance(stored, HttpResponse):
-            # What an earlier version of this package stored may not pass any more.
+            # An earlier version of this package may have stored what is refused now.
             with suppress(SiteStatsError):
                 clock = started.utc
                 return read_stats(stored, request, query, wanted, looked_up_at=clock)
@@ -119,10 +119,10 @@ def compare(
 def of_both_periods(
     queries: Iterable[StatsQuery], against: Against
 ) -> list[StatsQuery]:
-    """The *queries*, and behind them those of the periods *against*.
+    """The *queries*, followed by those for the periods *against*.
 
     Raises:
-        QueryError: One of them has no such period.
+        QueryError: A query has no such period.
     """
     now = [*queries]
     return [*now, *(query_against(query, against) for query in now)]
@@ -179,7 +179,7 @@ _ADMIN: Final = {
 
 
 def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
-    """Send *request* with retries; one that is not permitted is an error at once."""
+    """Send *request* with retries, unless the settings do not permit it."""
     if settings.read_only and request.method != "GET":
         raise ReadOnlyError(f"{settings.why_read_only}, so {request} was not sent")
     missing = [_ADMIN[name] for name in _ADMIN if getattr(settings, name) is None]

@@ -34,7 +34,7 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     others will run, so only dotted identifiers of ASCII letters are sent.
 
     Raises:
-        SpecError: *callback* is no such name.
+        SpecError: *callback* is another text.
     """
     given = cast("object", callback)
     if not isinstance(given, str) or not _CALLBACK.fullmatch(given):
@@ -96,21 +96,16 @@ def add_request(
 def website_value(name: str, value: object, where: str = "") -> str | bool:
     """One value of a website to add, as it is sent (section 4.2)."""
     where = where or name
-    match name:
-        case "hostname":
-            return rules.hostname(value, where, rule="website-hostname")
-        case "timezone":
-            return periods.timezone(value, where, rule="website-timezone")
-        case "public":
-            if isinstance(value, bool):
-                return value
-            message = f"public is true or false, not {shown(value)}"
-            raise refusal("website-public", message, where)
-        case _:
-            if isinstance(value, str):
-                return rules.text(value, where)
-            message = f"a label is text, not {shown(value)}"
-            raise refusal("website-label", message, where)
+    if name == "hostname":
+        return rules.hostname(value, where, "website-hostname")
+    if name == "timezone":
+        return periods.timezone(value, where, "website-timezone")
+    if name == "label":
+        return rules.text(value, where, "website-label")
+    if isinstance(value, bool):
+        return value
+    message = f"public is true or false, not {shown(value)}"
+    raise refusal("website-public", message, where)
 
 
 def custom_request(

@@ -53,12 +53,12 @@ def read(
     *args: P.args,
     **options: P.kwargs,
 ) -> T:
-    """What *reader* makes of *response*; an error of it shows no credential, and tells
-    where those that were refused are from.
+    """What *reader* makes of *response*. An error shows no credential, and tells where
+    refused credentials are from.
     """
     with suppress(ResponseError, ServiceError):
         return reader(response, request, *args, **options)
-    # Again, since an error quotes what it was made of.
+    # Read it again, since an error quotes the response.
     response = response.redacted()
     if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         source = credentials_from(settings, request.credentials)
@@ -103,7 +103,7 @@ def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
 def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     """The websites of a list (section 4.1).
 
-    The document has them in an object; a bare array is taken as well.
+    The document has them in an object; a bare array is read as well.
     """
     items, path = decode_json(response, request), "$"
     if isinstance(items, dict):
@@ -127,8 +127,8 @@ def read_added(
     """The result of adding a website (section 4.2), compared with the host name, the
     time zone and the flag that were *asked* for.
 
-    Differences are in ``differences`` and, with *warned*, in a warning: the
-    website exists, and can't be removed.
+    Differences are in ``differences`` and, with *warned*, in a warning. They are no
+    error, since the website exists and can't be removed.
     """
     data = decode_json(response, request)
     added, problems = structure(data, AddedWebsite, "$", "2.2")
@@ -216,7 +216,9 @@ def read_stats(
     wanted = expected(requested.fields, requested.events is not None, interval)
     data, wrong = structure_stats(body, wanted)
     date = parse_http_date(response.headers.get("date", ""))
-    period, problems, warnings = check_response(data, requested, looked_up_at or date)
+    period, problems, warnings = check_response(
+        data, wrong, requested, looked_up_at or date
+    )
     if requested.version < LATEST_SHAPE:
         # Older lists have shapes of their own, which are in raw() alone.
         for name in wrong.keys() - TOTALS:

@@ -6,7 +6,7 @@ wait is shorter than ``Retry-After``, and one that would pass the total timeout
 ends the call at once.
 
 The requests of a client share ``Pauses``: all wait when the service asks one of them
-to. The requests of a block of many share a ``Deadline`` too: all end when it passes.
+to. The requests of a ``get_many`` share a ``Deadline`` too: all end when it passes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def send_with_retries(
         settings: Those of the client, with the pauses of its requests.
         started: When the call began; None for now.
         deadline: That of a block of many. The time of a request of a block begins
-            after the pause that it finds, so that all of them can wait for it.
+            after the pause that holds it, so that all of them can wait for it.
 
     Raises:
         TransportError: The last attempt had no response.
@@ -137,7 +137,7 @@ def send_with_retries(
 
 
 def _pause(policy: RetryPolicy, attempt: int) -> float:
-    """Seconds before the next attempt; infinite where there is none."""
+    """Seconds before the next attempt; infinite after the last."""
     return policy.wait(attempt) if attempt <= policy.retries else math.inf
 
 
