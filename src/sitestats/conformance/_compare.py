@@ -12,7 +12,7 @@ from sitestats._common.zones import zone_names
 from sitestats._protocol.check_setup import send_once
 from sitestats.emulator import Emulator
 
-from ._observation import NOT_SENT, Case, Observation, observe, read_table
+from ._observation import Case, Observation, failure_of, observe, read_table
 from ._shape import HISTOGRAMS, NULLS, Shape, lists_of, load, message, shape
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class CaseDifference:
     emulator: str
     """What the emulator has."""
 
+    def __str__(self) -> str:
+        return f"{self.where}: {self.service}; emulator: {self.emulator}"
+
 
 @attrs.frozen
 class ComparedCase:
@@ -56,18 +59,12 @@ class ComparedCase:
     """What differs."""
 
     def __str__(self) -> str:
-        lines = [
-            f"{_MARKS[self.result]} {self.name:24} {self.decides} ({self.section})"
-        ]
+        lines = [f"{self.name:24} {self.decides} ({self.section})"]
         if self.why:
-            lines.append(f"    not decided: {self.why}")
-        lines += [
-            f"    {one.where}: {one.service}; emulator: {one.emulator}"
-            for one in self.differences
-        ]
+            lines.append(f"not decided: {self.why}")
         if self.differences:
-            lines.append(f"    it touches {self.rule}")
-        return "\n".join(lines)
+            lines += [*map(str, self.differences), f"it touches {self.rule}"]
+        return f"{_MARKS[self.result]} " + "\n    ".join(lines)
 
 
 @attrs.frozen
@@ -145,20 +142,17 @@ def compare_service(
     Emulator()
     runner = client._runner  # noqa: SLF001 - it runs a flow that is no operation
     observed = runner.run(observe(runner.settings, hostname, pause))
-    table, options = read_table(), dict[str, bool]()
+    table, mirror = read_table(), _Mirror(observed)
     cases: list[Case] = table["case"]
-    mirror = _Mirror(observed)
-    found = [_compared(case, observed, mirror) for case in cases]
-    for case, result in zip(cases, found, strict=True):
-        if case.option and result.result == "different":
-            other = _Mirror(observed, **{case.option: True})
-            if _compared(case, observed, other).result == "same":
-                options[case.option] = True
-    whys = [one for one in observed.responses.values() if isinstance(one, str)]
-    unsent = [one.removeprefix(NOT_SENT) for one in whys if one.startswith(NOT_SENT)]
-    requests = len(observed.responses) - len(unsent)
-    ended = unsent[0] if unsent else ""
-    return ServiceComparison(tuple(found), table["not_tried"], options, requests, ended)
+    found = tuple(_compared(case, observed, mirror) for case in cases)
+    others = {
+        case.option: _compared(case, observed, _Mirror(observed, **{case.option: True}))
+        for case, result in zip(cases, found, strict=True)
+        if case.option and result.result == "different"
+    }
+    options = {name: True for name, one in others.items() if one.result == "same"}
+    requests, not_tried = len(observed.responses), table["not_tried"]
+    return ServiceComparison(found, not_tried, options, requests, observed.ended)
 
 
 class _Mirror:
@@ -202,9 +196,10 @@ def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCas
     if case.of not in observed.hosts:
         return attrs.evolve(undecided, why=read_table()["missing"][case.of])
     request = case.request(observed.hosts[case.of], observed.now)
-    response = observed.responses[request]
-    if isinstance(response, str):
-        return attrs.evolve(undecided, why=response)
+    response = observed.responses.get(request)
+    why = failure_of(response) if response else f"not sent: {observed.ended}"
+    if why or response is None:
+        return attrs.evolve(undecided, why=why)
     ours = mirror.respond(request, response.date)
     if response.status == ours.status:
         why, one, other = _shapes(response, ours, case)
@@ -236,16 +231,15 @@ def _shapes(
     always = (*HISTOGRAMS, "$.events" if "name" in case.values else "")
     both = [place for place in lists if place in theirs and place not in always]
     empty = [place for place in both if not (theirs[place] and lists[place])]
-
-    def is_open(place: str) -> bool:
-        if place.endswith(NULLS):
-            return place not in one or place not in other
-        if place.startswith("$.agents[]."):
-            return place not in one
-        return place.partition("[")[0] in empty
-
+    is_open = {
+        place
+        for place in one.keys() | other.keys()
+        if place.partition("[")[0] in empty
+        or (place.endswith(NULLS) and not (place in one and place in other))
+        or (place.startswith("$.agents[].") and place not in one)
+    }
     one, other = (
-        {place: text for place, text in each.items() if not is_open(place)}
+        {place: text for place, text in each.items() if place not in is_open}
         for each in (one, other)
     )
     if case.option == "null_entries" and not any(p.endswith(NULLS) for p in one):

@@ -91,13 +91,10 @@ def read_table() -> dict[str, Any]:
 
 _UNKNOWN: Final = "sitestats-check.example"
 """A website that no account has."""
-NOT_SENT: Final = "not sent: "
 _ENOUGH: Final = "the service refused further requests (429)"
-_MOST_FAILURES: Final = 2
-"""The failures in a row after which nothing more is sent."""
+_NO_RESPONSE: Final = HttpResponse(0)
 
-Responses: TypeAlias = dict[HttpRequest, HttpResponse | str]
-"""The response to each request, or why it can't be compared."""
+Responses: TypeAlias = dict[HttpRequest, HttpResponse]
 
 
 @attrs.frozen
@@ -112,6 +109,24 @@ class Observation:
     now: datetime
     """When it began: the days of the cases are counted from it."""
     responses: Responses
+    """The response to each request that was sent."""
+    ended: str
+    """Why other requests were not sent; empty if all were."""
+
+
+def failure_of(response: HttpResponse) -> str:
+    """Why a response can't be compared; empty if it can."""
+    if response.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return _ENOUGH
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return f"the service failed ({response.status})"
+    return "no complete response came" if response is _NO_RESPONSE else ""
+
+
+def _why_ended(responses: Responses) -> str:
+    """Why no other request is sent: a 429, or two failures in a row; empty without."""
+    last = [*map(failure_of, responses.values())][-2:]
+    return last[-1] if all(last) or last[-1] == _ENOUGH else ""
 
 
 def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation]:
@@ -139,11 +154,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     responses: Responses = {probe: found}
     yield from _send_all([without_key], settings, pause, responses)
     opened = responses[without_key]
-    is_public = (
-        isinstance(opened, HttpResponse)
-        and opened.status in OK
-        and b'"pageviews"' in opened.body
-    )
+    is_public = opened.status in OK and b'"pageviews"' in opened.body
     hosts = {
         "unknown": _UNKNOWN,
         "locked" if is_locked else "site": hostname,
@@ -153,16 +164,18 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         hosts["list"], request = "", list_request()
         yield from _send_all([request], settings, pause, responses)
         with suppress(SiteStatsError):
-            listed = responses[request]
-            websites = () if isinstance(listed, str) else read_websites(listed, request)
-            for website in websites:
+            for website in read_websites(responses.get(request, _NO_RESPONSE), request):
                 name = normalise_hostname(website.hostname)
                 zones[name] = website.timezone
                 hosts.setdefault("public" if website.is_public else "private", name)
-    cases = [case for case in read_table()["case"] if case.of in hosts]
-    requests = [case.request(hosts[case.of], began) for case in cases]
+    requests = (
+        case.request(hosts[case.of], began)
+        for case in read_table()["case"]
+        if case.of in hosts
+    )
     yield from _send_all(requests, settings, pause, responses)
-    return Observation(hosts, zones, settings.api_key is not None, began, responses)
+    has_key, ended = settings.api_key is not None, _why_ended(responses)
+    return Observation(hosts, zones, has_key, began, responses, ended)
 
 
 def _send_all(
@@ -173,20 +186,9 @@ def _send_all(
 ) -> Flow[None]:
     """Send what has no response yet, until the service fails or has had enough."""
     for request in requests:
-        if request in responses:
-            continue
-        last = [*responses.values()][-_MOST_FAILURES:]
-        failed = [one for one in last if isinstance(one, str)]
-        if failed and (len(failed) == _MOST_FAILURES or last[-1] == _ENOUGH):
-            responses[request] = NOT_SENT + failed[-1].removeprefix(NOT_SENT)
-            continue
-        yield Sleep(pause)
-        try:
-            found = yield from send_once(request, settings)
-        except SiteStatsError as error:
-            responses[request] = f"no complete response came ({type(error).__name__})"
-            continue
-        failure = _ENOUGH if found.status == HTTPStatus.TOO_MANY_REQUESTS else ""
-        if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            failure = f"the service failed ({found.status})"
-        responses[request] = failure or found
+        if request not in responses and not _why_ended(responses):
+            yield Sleep(pause)
+            try:
+                responses[request] = yield from send_once(request, settings)
+            except SiteStatsError:
+                responses[request] = _NO_RESPONSE

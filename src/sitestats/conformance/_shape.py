@@ -45,8 +45,8 @@ _MANY: Final = 100
 
 def anonymised(text: object) -> str:
     """*text* of the service, without host names and numbers."""
-    start = str(text)[: 10 * _LONGEST]
-    return re.sub(r"\d+", "N", _HOST.sub("HOST", start))[:_LONGEST]
+    without_names = _HOST.sub("HOST", str(text)[: 10 * _LONGEST])
+    return re.sub(r"\d+", "N", without_names)[:_LONGEST]
 
 
 def load(response: HttpResponse) -> Any:
@@ -66,8 +66,8 @@ def named(data: Any) -> dict[str, Any]:
 
 def message(data: Any) -> str:
     """The message of an error response, where it has one."""
-    data = named(data)
-    return anonymised(data.get("error") or data.get("message") or "")
+    text = named(data).get("error") or named(data).get("message")
+    return anonymised(text or "")
 
 
 def lists_of(data: Any) -> dict[str, list[Any]]:
@@ -146,8 +146,7 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
     """What the entries of each list are together: their names, times and order."""
     for where, values in lists_of(data).items():
-        entries: list[dict[str, Any]]
-        entries = [entry for entry in values if isinstance(entry, dict)]
+        entries: list[dict[str, Any]] = [e for e in values if isinstance(e, dict)]
         keys: list[Any] = [-_count(entry) for entry in entries]
         if where in HISTOGRAMS:
             keys = [str(entry.get("date")) for entry in entries]
