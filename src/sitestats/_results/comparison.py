@@ -78,8 +78,8 @@ SIDES: Final = {
 _NO_DAYS: Final = (None, None)
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
-"""What became of an entry; ``"unknown"`` where one of the lists was cut by the
-limit, so that the entry may be there below the cut."""
+"""How an entry changed; ``"unknown"`` where one of the lists was cut by the limit, so
+that the entry may be below the cut."""
 
 
 # --- one number, one entry, one list ----------------------------------------------
@@ -95,20 +95,20 @@ class Change:
     """
 
     now: float | None
-    """In the period that was requested; None when it is not known."""
+    """In the requested period; None when it is not known."""
     before: float | None
-    """In the period that it is compared with; None when it is not known."""
+    """In the other period; None when it is not known."""
 
     @property
     def absolute(self) -> float | None:
-        """How much it grew; None when one of the two is not known."""
+        """The difference; None when one of the two is not known."""
         if self.now is None or self.before is None:
             return None
         return self.now - self.before
 
     @property
     def percent(self) -> float | None:
-        """How much it grew in percent of before; None where that is 0, or where one of
+        """The difference in percent of before; None where that is 0, or where one of
         the two is not known.
         """
         if self.absolute is None or not self.before:
@@ -128,11 +128,11 @@ class EntryChange:
     """What is counted, such as a path, a country's code or an event; the day or hour
     of a histogram."""
     counts: Mapping[str, Change]
-    """By name; None on the side where the entry is not listed."""
+    """The change of each count, by name."""
     direction: Direction
-    """What became of the first count."""
+    """How the first count changed."""
     before: Any = None
-    """The day or hour that it is compared with, of a histogram."""
+    """The other period's day or hour, of a histogram."""
     partial: bool = False
     """Whether its counts will still grow."""
 
@@ -194,7 +194,7 @@ class Changes(Rows[EntryChange, Never]):
 
         Raises:
             MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: There is no such count.
+            FieldNotRequestedError: The entries don't have this count.
 
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
@@ -248,7 +248,7 @@ def changes_of(
         for entries, begin in zip((now, before), begins, strict=True)
     )
     names = _count_names(now.name)
-    # Of another day, or of what is below a cut, nothing is known.
+    # The counts of other days, and of entries below a cut, are not known.
     missing = [None if is_histogram or one.truncated else 0 for one in (now, before)]
     found: list[EntryChange] = []
     for place in dict.fromkeys([*new, *old]):
@@ -332,19 +332,19 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
     """
 
     now: Stats[FieldsT_contra]
-    """The period that was requested."""
+    """The result of the requested period."""
     before: Stats[FieldsT_contra]
-    """The period that it is compared with."""
+    """The result of the other period."""
 
     @property
     def query(self) -> StatsQuery:
-        """The query of the period that was requested."""
+        """The query of the requested period."""
         return self.now.query
 
     @property
     def partial(self) -> bool:
-        """Whether one of the periods was not over when the service responded: its
-        numbers will still grow, and with them the changes.
+        """Whether one of the periods was not over when the service responded, so that
+        the changes are not final.
         """
         return self.now.partial or self.before.partial
 
@@ -359,8 +359,8 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     @property
     def lists(self) -> Mapping[TableName, Changes]:
-        """The changes of every list that both results have, by name: of the histogram
-        and of events too.
+        """The changes of every list that both results have, by name, with the
+        histogram and events.
         """
         names = cast("Sequence[TableName]", TABLES)
         return {name: self[name] for name in names if name in self}
@@ -389,8 +389,8 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     @property
     def differs(self) -> str:
-        """What else than the days differs: another website, page, filter, or number of
-        days; empty where nothing does.
+        """What differs besides the days: the website, page, filters, or the number of
+        days; empty without a difference.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> other = query.between("today-3d", "today-2d")
@@ -404,10 +404,10 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         return "; ".join(" against ".join(pair) for pair in differing)
 
     def largest(self, rows: int = 10) -> Table:
-        """What changed most over all lists, in one table that displays itself.
+        """The largest changes of all lists, in one table that displays itself.
 
-        Only what is known in both periods, and has changed, is in it: by page views, or
-        how often an event happened.
+        They are of page views, or of how often an event happened, and known in both
+        periods.
 
         >>> query = StatsQuery("semicomplete.com").fields("pages", "countries")
         >>> found = client.stats.compare(query.last(days=2)).largest(2)
@@ -450,16 +450,15 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
     ) -> Axes:
         """Draw both periods (the extra ``plot``).
 
-        Of histograms there is a line for each period, the earlier one dashed and laid
-        over the later one: from the first day on by the day or hour, and months and
-        years by their number. The axis has the days of the later period. Of a list,
-        or of totals where nothing else was requested, there are two bars for each of
-        the first 20 entries.
+        A histogram has a line for each period, on the axis of the later one: days and
+        hours are matched from the first day on, months and years by their number. The
+        line of the earlier period is dashed. A list, or totals where nothing else was
+        requested, have two bars for each of the first 20 entries.
 
         Args:
-            field: What to draw; when None the histogram, or else the first list, or
-                else the totals.
-            count: What the lines or bars are of.
+            field: What to draw; when None the histogram, else the first list, else the
+                totals.
+            count: Which count is drawn.
             ax: The axes to draw into; when None new ones of pyplot.
 
         Returns:
@@ -467,8 +466,8 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
         Raises:
             MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: The query did not request the field, it is no list,
-                there is no such count, or there is nothing to compare.
+            FieldNotRequestedError: The query did not request the field, it is not a
+                list, the count does not exist, or the results have nothing to compare.
 
         >>> query = StatsQuery("semicomplete.com").fields("histogram", "pages")
         >>> comparison = client.stats.compare(query.last(days=2))
@@ -539,7 +538,7 @@ class Pair:
 
     @property
     def comparison(self) -> Comparison | None:
-        """The comparison, None where one of the two has no statistics."""
+        """The comparison; None where one of the two has no statistics."""
         results = [one.stats for one in self.sides if one.stats is not None]
         return Comparison(*results) if len(results) == 2 else None  # noqa: PLR2004
 
@@ -576,21 +575,20 @@ class Comparisons(Many[Comparison, TableName]):
     """Many queries compared, one by one: ``client.stats.compare(queries)``, or
     ``outcomes.compare_to(before)``.
 
-    It is a sequence of a ``Comparison`` for each query that succeeded in both
-    periods, in the order of the queries. It shows itself as a table of the first total
-    that was requested.
+    It has a ``Comparison`` for each query that succeeded in both periods, in the order
+    of the queries, found by its place or host name. It shows itself as a table of the
+    first requested total.
 
-    In a frame first are the website's ``hostname``, the ``page`` and the ``filters``
-    where some query has them, the ``timezone``, the ``first_day`` and the ``last_day``
-    of the period, and ``first_day_before`` and ``last_day_before`` of the other one.
-    Without a list's name there is a row for each query: each total, as ``visitors``,
-    ``visitors_before``, ``visitors_change`` and ``visitors_percent``, ``partial``,
-    ``error`` and the index of the ``query``. With a list's name there are the columns
-    and rows that the changes of each website have by themselves.
+    A frame begins with the ``hostname``, the ``page`` and the ``filters`` if some query
+    has them, the ``timezone``, ``first_day`` and ``last_day`` of the period, and
+    ``first_day_before`` and ``last_day_before`` of the other one. Without a list's name
+    each query has a row: each total, as ``visitors``, ``visitors_before``,
+    ``visitors_change`` and ``visitors_percent``, ``partial``, ``error`` and the index
+    of the ``query``. With a list's name it has the rows of each ``Changes``.
 
-    A query that failed, or that one period lacks, has nothing on that side of its row.
-    In a frame of a list it can have no rows, so there is a ``SiteStatsWarning``; see
-    ``failed`` and ``unmatched``.
+    A query that failed, or that one period lacks, has nulls on that side of its row. In
+    a frame of a list it has no rows, and you get a ``SiteStatsWarning``; see ``failed``
+    and ``unmatched``.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").limit(5)
     >>> now = client.stats.get_many([query.on("yesterday")]).collect()
@@ -618,7 +616,7 @@ class Comparisons(Many[Comparison, TableName]):
 
     @property
     def unmatched(self) -> tuple[Succeeded, ...]:
-        """The outcomes with statistics whose website has none in the other period."""
+        """The outcomes with statistics whose query has none in the other period."""
         alone = (pair for pair in self._pairs if pair.comparison is None)
         return tuple(o for pair in alone for o in pair.sides if o.stats is not None)
 
@@ -636,8 +634,8 @@ class Comparisons(Many[Comparison, TableName]):
 
     def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
         """The changes of one total, the largest first, as the table and the plot show
-        them: each with its website, page and filters, and its days where several have
-        the same ones.
+        them: each with its website, page and filters, and with its days where others
+        have the same ones.
 
         Raises:
             FieldNotRequestedError: No result has the total.
@@ -665,7 +663,7 @@ class Comparisons(Many[Comparison, TableName]):
 
         Returns:
             The axes, with two bars for each of the 20 websites with the largest
-            changes. The title has both periods, if they are those of all.
+            changes. The title has both periods, if all share them.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -704,8 +702,8 @@ class Comparisons(Many[Comparison, TableName]):
 
 
 def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
-    """Each outcome with the one before of the same website, page and filters: the
-    n-th of those with the n-th. What is only before comes last.
+    """Each outcome with the one before of the same website, page and filters, the n-th
+    with the n-th; last those that are only before.
     """
     earlier: defaultdict[str, deque[Outcome]] = defaultdict(deque)
     for outcome in before:

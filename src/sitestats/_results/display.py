@@ -89,7 +89,7 @@ class HasFrame(Generic[FieldT]):
 
     if TYPE_CHECKING:
         _table: Callable[..., Sequence[Column]]
-        """The columns, also where there are no rows; with a field those of a list."""
+        """The columns, also without rows; with a field those of a list."""
         _tables: Callable[[], Iterable[Table]]
         """The sheets of a workbook."""
 
@@ -147,9 +147,8 @@ class HasFrame(Generic[FieldT]):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that reads Arrow, such as DuckDB or polars.
 
-        They read it without pyarrow (DuckDB from 1.5 on). It is made by pyarrow
-        (the extra ``arrow``) where that is installed, else by polars (the extra
-        ``polars``).
+        Readers don't need pyarrow (DuckDB from 1.5 on). pyarrow makes the stream (the
+        extra ``arrow``), and polars where pyarrow is missing (the extra ``polars``).
 
         Raises:
             MissingExtraError: Neither is installed.
@@ -167,8 +166,8 @@ class HasFrame(Generic[FieldT]):
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         # numpy and pandas would make an array of opaque objects.
         raise TypeError(
-            f"{type(self).__name__} is no array: call .to_pandas(), .to_polars() or "
-            ".to_arrow()"
+            f"{type(self).__name__} is not an array: call .to_pandas(), .to_polars() "
+            "or .to_arrow()"
         )
 
     def to_dicts(self, field: FieldT | None = None) -> list[dict[str, JsonValue]]:
@@ -178,10 +177,9 @@ class HasFrame(Generic[FieldT]):
     def to_excel(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         """Write an Excel workbook, with a sheet for each list (the extra ``excel``).
 
-        The last sheet has the code that makes the queries again. Days are dates. Excel
-        knows no zones: the times of a sheet are those of one zone, which the column
-        ``zone_of_times`` names. Every text is text, also one that looks like a formula
-        or an address.
+        The last sheet has the code of the queries. Days are dates. Excel has no zones:
+        the times of a sheet are in one zone, which the column ``zone_of_times`` names.
+        Every text stays text, also one that looks like a formula or an address.
 
         Args:
             file: A path, or a file that is open for writing bytes.
@@ -207,7 +205,7 @@ class HasFrame(Generic[FieldT]):
         return columns
 
     def _warn(self) -> None:
-        """Warn of what has no rows in the frame of a list."""
+        """Warn of outcomes without rows in the frame of a list."""
 
 
 class HasFrames(HasFrame[FieldT]):
@@ -232,9 +230,9 @@ class HasFrames(HasFrame[FieldT]):
         return Table("queries", [named("code", [*map(repr, self._queries())])])
 
     def columns(self, field: FieldT | None = None) -> list[str]:
-        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+        """The names of the columns of a frame, also of one without rows.
 
-        There are columns without rows too, as the head of a file needs them.
+        They are the keys of ``to_dicts``.
 
         Raises:
             FieldNotRequestedError: See ``to_pandas``.
@@ -287,11 +285,11 @@ class Table(HasFrame[Never], Displayed):
     """
 
     title: str
-    """What stands above it."""
+    """The text above the table."""
     columns: Sequence[Column]
     """Its columns, each with a name and as many cells."""
     note: str = ""
-    """What stands below the last row."""
+    """The text below the last row."""
 
     def head(self, most: int) -> Table:
         """The first rows; the note says how many there are beyond."""

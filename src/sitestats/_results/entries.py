@@ -79,8 +79,8 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = ("value", "pageviews", "visitors")
 
     value: str | None
-    """What is counted, such as a country's code. None where it is not known: no
-    referrer, an unknown country."""
+    """What is counted, such as a country's code. None where that is not known: without
+    a referrer, or for an unknown country."""
     pageviews: int
     """Page views in the period."""
     visitors: int
@@ -108,7 +108,7 @@ class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = ListEntry.columns
 
     value: str
-    """The page's path. Visitors decide what stands in it: escape it."""
+    """The page's path. Visitors choose its text: escape it."""
     pageviews: int
     """Page views in the period."""
     visitors: int
@@ -135,8 +135,8 @@ class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = ("name", "total")
 
     name: str
-    """The event's name. One that was requested by name is in the case of the query;
-    with ``all_events`` all are in lower case, as the service stores them."""
+    """The event's name, in the case of the query; with ``all_events`` in lower case, as
+    the service stores it."""
     total: int
     """How often it happened."""
 
@@ -182,10 +182,10 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     name: str = attrs.field(kw_only=True, eq=False)
     """The field that the list came in, such as ``"pages"``."""
     entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
-    """The class of the entries, which knows the columns of an empty list."""
+    """The class of the entries, which has the columns of an empty list too."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
-    """Whether the list is as long as the limit in force, so that there may be
-    more than the response holds (section 8). A slice has that of the whole list."""
+    """Whether the list is as long as the limit, so that the service may have more
+    entries (section 8). A slice has the value of the whole list."""
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
 
@@ -198,7 +198,7 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
         """One value of every entry.
 
         Raises:
-            FieldNotRequestedError: No entry has this value.
+            FieldNotRequestedError: The entries don't have this value.
         """
         if name not in self.columns:
             raise FieldNotRequestedError(

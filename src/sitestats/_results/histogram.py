@@ -23,9 +23,9 @@ class HistogramEntry(
 ):
     """Page views and visitors of one hour, day, week, month or year.
 
-    Section 2.3 names the histogram and leaves its entries open; these are the
-    values that the service was seen to send, and three that are worked out:
-    ``start``, ``partial`` and ``clipped``.
+    Section 2.3 names the histogram and does not describe its entries. These are the
+    values that the service sends, and three that this package works out: ``start``,
+    ``partial`` and ``clipped``.
 
     >>> import datetime as dt
     >>> from sitestats import HistogramEntry
@@ -42,8 +42,8 @@ class HistogramEntry(
     )
 
     date: dt.date
-    """The day, or the day that the week, month or year is known by; in the zone
-    of the response."""
+    """The day, or the day that names the week, month or year; in the zone of the
+    response."""
     pageviews: int
     """Page views in this part of the period."""
     visitors: int
@@ -52,20 +52,19 @@ class HistogramEntry(
     start: dt.datetime | None = None
     """When an hour begins, in the zone of the response; None for other intervals
     and when the zone is not known. The hour that is repeated at the end of
-    summer time is there twice, the second time with ``fold=1``."""
+    summer time has two entries, the second one with ``fold=1``."""
     hour: int | None = None
     """From 0 to 23, None for other intervals."""
     year: int | None = None
-    """The year that ``week`` belongs to; None where the response has none."""
+    """The year that ``week`` belongs to; None for other intervals."""
     week: int | None = None
     """The week's number; None for other intervals."""
     partial: bool = False
     """Whether it was not over when the service responded, as the current day is
     when the period ends today: its counts will still grow."""
     clipped: bool = False
-    """Whether the period has only a part of this week, month or year, since it
-    begins later or ends earlier: its counts are not those of the whole. False
-    where that is not known."""
+    """Whether the period has only a part of this week, month or year, so that the
+    counts are not those of the whole. False where that is not known."""
 
 
 class HourEntry(HistogramEntry, frozen=True, gc=False):

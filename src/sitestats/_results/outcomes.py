@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class Succeeded(Displayed, Generic[FieldsT_contra]):
     """A query that succeeded.
 
-    Test ``outcome.error is None``, and a type checker knows that
-    ``outcome.stats`` is there.
+    After a test of ``outcome.error is None``, a type checker knows the type of
+    ``outcome.stats``.
 
     Example:
         >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -56,15 +56,15 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
     stats: Stats[FieldsT_contra]
     """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
-    """None: it went well."""
+    """None, as the query succeeded."""
 
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
         return self.stats
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: see ``Stats.to_dict``. It has the
-        host name that was requested, and its time zone where the response has none.
+        """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
+        name is the requested one, and so is the zone if the response does not say.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
@@ -83,7 +83,7 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
 class Failed(Displayed):
     """A query that failed, and why.
 
-    It spoils nothing: the other queries go on.
+    It does not affect the other queries.
 
     Example:
         >>> query = StatsQuery("nobody.example.com").fields("pageviews")
@@ -99,9 +99,9 @@ class Failed(Displayed):
     index: int
     """The query's place among all that were given, from 0."""
     error: SiteStatsError
-    """Why there is no result: what ``client.stats.get`` would have raised."""
+    """What ``client.stats.get`` would have raised."""
     stats: None = attrs.field(default=None, init=False, repr=False)
-    """None: there is no result."""
+    """None, as the query failed."""
 
     def result(self) -> NoReturn:
         """Raise the error."""
@@ -126,8 +126,8 @@ def error_of(outcome: Outcome | None) -> str | None:
 def days_of(outcome: Outcome | None) -> dict[str, Any]:
     """The time zone, the first and the last day of *outcome*, as columns.
 
-    Where there is no response they are those that were requested, None for words,
-    which each website's zone makes another day of.
+    Without a response they are the requested ones, and None for words, whose days
+    depend on the website's zone.
     """
     days: tuple[Any, ...] = (None, None, None)
     if outcome is not None:
@@ -150,7 +150,7 @@ def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
 
 
 NO_OUTCOME: Final = Failed(StatsQuery("none.example"), 0, SiteStatsError())
-"""Where there are no outcomes, a table has the columns of this one."""
+"""A table without outcomes has the columns of this one."""
 
 
 # --- many -------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT])
 
     @abstractmethod
     def _left_out(self) -> Sequence[Outcome]:
-        """What has no rows in the frame of a list."""
+        """The outcomes without rows in the frame of a list."""
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
@@ -273,7 +273,7 @@ class CollectedOutcomes(
 
         All have the same time axis. Outcomes about one website, page and filters are
         drawn into the same axes if their days follow each other. A note says how many
-        more there are, and how many queries failed. See ``Entries.plot``.
+        are left out, and how many queries failed. See ``Entries.plot``.
 
         Args:
             ax: The axes to draw into, in the order of the queries; when None a new
@@ -335,7 +335,7 @@ class CollectedOutcomes(
         """Run the queries that failed."""
         if self._collect is None:
             raise ConfigurationError(
-                "these outcomes were pickled or made by hand, and have no client: "
+                "these outcomes were pickled or made by hand, so they have no client: "
                 "call get_many with [failed.query for failed in outcomes.failed]"
             )
         return self._collect([failed.query for failed in self.failed], deadline)
@@ -351,22 +351,20 @@ class CollectedOutcomes(
 class Outcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of all queries, in their order: ``get_many(…).collect()``.
 
-    It is a sequence of ``Succeeded`` and ``Failed``, a slice of which is one again.
-    It shows itself as a table, and makes frames and comparisons as often as you like.
-    A pickle of it has no client.
+    They are ``Succeeded`` and ``Failed``, found by their place or host name, and a
+    slice is one again. They show themselves as a table, and make frames and
+    comparisons. A pickle has no client.
 
-    A frame is tidy. First are the website's ``hostname``, the ``page`` and the
-    ``filters`` where some query has them, the response's ``timezone``, and the
-    ``first_day`` and ``last_day`` of its period there; then the columns that an entry
-    of the list has by itself; then whether that website's list was ``truncated`` by the
-    limit (a histogram never is), and the index of the ``query`` among those given.
-    Rows are in the order of the queries.
+    A frame is tidy, with rows in the order of the queries. First are the ``hostname``,
+    the ``page`` and the ``filters`` if some query has them, the ``timezone``,
+    ``first_day`` and ``last_day`` of the response; then the columns of an entry of the
+    list; then whether the list was ``truncated`` by the limit (a histogram never is),
+    and the index of the ``query``.
 
-    Without a list's name there is a row for each query: the same first columns, the
-    totals that were requested, ``partial``, ``error`` and ``query``. A query that
-    failed has its error there, and the days that it requested as dates. In a frame of a
-    list such a query can have no rows, so there is a ``SiteStatsWarning``, and
-    ``failed`` has the outcome.
+    Without a list's name each query has a row: the same first columns, the requested
+    totals, ``partial``, ``error`` and ``query``. A query that failed has its error, and
+    the days that it requested as dates. In a frame of a list it has no rows, and you
+    get a ``SiteStatsWarning``; ``failed`` has the outcome.
 
     Example:
         >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
@@ -394,16 +392,16 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
     def retry(
         self, *, deadline: float | NotGiven | None = NOT_GIVEN
     ) -> Outcomes[FieldsT_contra]:
-        """Request again what failed, and return all outcomes anew.
+        """Request again what failed, and return all outcomes.
 
         Each outcome keeps its index. The concurrency and the progress are those of
-        ``get_many``, and so is the deadline, counted anew.
+        ``get_many``, and so is the deadline, counted from now.
 
         Args:
-            deadline: Seconds for all of it; None is without.
+            deadline: Seconds for all requests; None sets no deadline.
 
         Raises:
-            ConfigurationError: *deadline* is wrong, or these were pickled.
+            ConfigurationError: *deadline* is wrong, or the outcomes were pickled.
 
         Example:
             >>> emulator.fail_next(3, status=503)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 
 from sitestats._common.errors import QueryError
-from sitestats._common.fields import FIELDS, TOTALS
+from sitestats._common.fields import TOTALS
 from sitestats._common.problems import Problem
-from sitestats._common.text import did_you_mean, shown
+from sitestats._common.text import did_you_mean
 from sitestats._common.zones import find_zone
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
@@ -96,24 +96,20 @@ def body_of(
     # The first day of the calendar begins before it in UTC, east of Greenwich.
     except (TypeError, ValueError, OverflowError) as error:
         problem = Problem(f"no response has such a value: {error}", where="values")
-    raise QueryError([problem])
+        raise QueryError([problem]) from None
 
 
 def _problems(wanted: Requested, names: Iterable[str]) -> Iterator[Problem]:
     if wanted.version < LATEST_SHAPE:
         message = "Stats.of makes results of versions 5 and 6, whose form is documented"
         yield Problem(message, where="version")
-    known = (*FIELDS, "events")
     fields = [*wanted.fields, *["events"] * (wanted.events is not None)]
     for name in fields:
-        if name in known and name not in names:
+        if name in StatsValues.__annotations__ and name not in names:
             yield Problem(f"the query requests it: give {name}=…", where=name)
     for name in names:
-        if name not in known:
-            message = f"{shown(name)} is not a field{did_you_mean(name, known)}"
-            yield Problem(message, where=name)
-        elif name not in fields:
-            message = "the query does not request it: add it there, or leave it out"
+        if name not in fields:
+            message = f"the query does not request it{did_you_mean(name, fields)}"
             yield Problem(message, where=name)
 
 

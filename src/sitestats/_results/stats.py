@@ -60,10 +60,10 @@ KNOWN_NAMES: Final = frozenset(
 class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
 
-    Each field that was requested is an attribute of its plain type. One that
-    was not requested raises ``FieldNotRequestedError`` when it is read, so that
-    nothing, zero and not requested never mix. Two results are equal when their
-    queries are and the requested values.
+    Each requested field is an attribute of its plain type. Reading another field
+    raises ``FieldNotRequestedError``, so that null, zero and "not requested" are three
+    different things. Two results are equal when their queries and the requested values
+    are equal.
 
     >>> hostname = client.websites.list()[0].hostname
     >>> query = StatsQuery(hostname).fields("pageviews", "pages").limit(3)
@@ -77,34 +77,34 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     query: StatsQuery
     """What was requested."""
     hostname: str | None = None
-    """The website, as the response names it; None when it does not."""
+    """The website, as the response names it; None when the response does not say."""
     path: str | None = None
-    """The page that the response is about; ``"*"`` when it is about all pages,
-    None when it does not say."""
+    """The page that the response is about, ``"*"`` for all pages; None when the
+    response does not say."""
     timezone: str | None = None
-    """The zone of the response's days and hours; None when it does not say."""
+    """The zone of the days and hours; None when the response does not say."""
     version: int | None = None
-    """The version of the response's format; None when it does not say."""
+    """The version of the format; None when the response does not say."""
     start: dt.datetime | None = None
     """The first moment of the period, in UTC; None when the response lacks it."""
     end: dt.datetime | None = None
     """The last moment of the period, in UTC; None when the response lacks it."""
     first_day: dt.date | None = None
-    """The first day of the period, in the zone of the response; None when it is not
-    known. Where the response does not say, it is the day that was requested."""
+    """The first day of the period, in the zone of the response. Where the response does
+    not say, it is the requested day, and None if the query has no date."""
     last_day: dt.date | None = None
-    """The last day of the period, which is included, as ``first_day``."""
+    """The last day of the period, which is included; see ``first_day``."""
     generated_in_ms: int | None = None
-    """Milliseconds that the service took; None when it does not say."""
+    """Milliseconds that the service took; None when the response does not say."""
     partial: bool = False
-    """Whether the period was not over when the service responded, as it is when
-    it ends today: the numbers will still grow. False when that is not known."""
+    """Whether the period was not over when the service responded, as when it ends
+    today: the numbers will still grow. False when that is not known."""
     responded_at: dt.datetime | None = None
     """When the service responded, in UTC; None when that is not known."""
     body: bytes = b""
-    """The response's body as it came."""
+    """The response's body as it was received."""
     from_store: bool = False
-    """Whether it was stored by ``Client(store=…)``, and not received now."""
+    """Whether the response is from ``Client(store=…)``, and was not received now."""
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
@@ -122,14 +122,13 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     ) -> Stats[FieldsT]:
         """Read a body that you have stored: the inverse of ``body``.
 
-        It is checked against the query, as a response is.
+        The body is checked against the query, as a response is.
 
         Args:
             query: The query that the body is the response to.
             body: As ``stats.body`` has it.
             responded_at: When the service responded, as ``stats.responded_at`` has
-                it. It tells what was not over yet; without it nothing is
-                ``partial``.
+                it. Without it no period is ``partial``.
 
         Raises:
             QueryError: The query breaks a rule, or a value is of another type.
@@ -164,17 +163,17 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             query: What the code under test requests.
             timezone: The zone of the response; the query's, else UTC.
             first_day: The first day of the period; the query's if that is a date.
-            last_day: The last day, the same.
+            last_day: The last day of the period; the query's if that is a date.
             responded_at: See ``from_body``.
-            values: By name all that the query requests, and nothing else. An entry
-                of a list is a tuple: value, page views, visitors, and seconds if
-                the query requests ``seconds_on_page``. That of a histogram begins
-                with a date, or with a datetime by the hour. Events are a dict.
+            values: Everything that the query requests, by name. An entry of a list is a
+                tuple: value, page views, visitors, and seconds if the query requests
+                ``seconds_on_page``. An entry of a histogram begins with a date, or with
+                a datetime by the hour. Events are a dict.
 
         Raises:
-            QueryError: Something that the query requests is missing, or something
-                is given that it does not; each is named.
-            ResponseError: A value is none that a response can have.
+            QueryError: A requested value is missing, or a given one was not requested;
+                the error names each.
+            ResponseError: No response can have one of the values.
 
         >>> query = StatsQuery("example.com").fields("visitors", "pages")
         >>> stats = Stats.of(query, visitors=3, pages=[("/a", 3, 1)])
@@ -198,8 +197,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The response's headers, with credentials redacted; a name is found in any
-        case. A stored response has its ``Date`` alone, and ``from_body`` gives none.
+        """The response's headers, with credentials redacted; names match in any case.
+        A stored response has only its ``Date``, and one of ``from_body`` no headers.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors")
         >>> client.stats.get(query).headers["Content-Type"]
@@ -301,10 +300,10 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def extra(self) -> dict[str, JsonValue]:
-        """What the response holds under names that this package does not know.
+        """What the response has under names that this package does not know.
 
-        It is decoded anew each time. Prose about the fields (names that begin
-        with two underscores, section 4.3 under ``info``) is in ``raw()`` alone.
+        It is decoded anew each time. Only ``raw()`` has the prose about the fields
+        (names with two underscores in front, section 4.3 under ``info``).
         """
         return {
             name: value
@@ -327,9 +326,9 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         return data
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: what the response says
-        about itself, its first and its last day, and what was requested.
-        ``truncated`` names the lists that were cut by the limit.
+        """The result as plain values, ready for JSON: what the response says about
+        itself, its first and last day, and the requested values. ``truncated`` names
+        the lists that were cut by the limit.
         """
         names = (*ENVELOPE, "first_day", "last_day", "partial")
         values: dict[str, JsonValue] = {n: for_json(getattr(self, n)) for n in names}
@@ -341,8 +340,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What the response has in another form than the document, each with its JSON
-        path. It is left out of the result; a warning said so, and ``raw()`` has it.
+        """What differs from the document's form, each with its JSON path. The result
+        leaves it out, with a warning, and ``raw()`` has it.
         """
         return tuple(self._wrong.values())
 
@@ -364,8 +363,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         It needs the extra ``plot``. See ``Entries.plot``.
 
         Args:
-            field: What to draw; when None the histogram, or else the first list that
-                was requested.
+            field: What to draw; when None the histogram, else the first requested list.
             ax: The axes to draw into; when None new ones of pyplot.
 
         Returns:
@@ -373,8 +371,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
         Raises:
             MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: The query did not request it, or there is no such
-                list.
+            FieldNotRequestedError: The query did not request it, or it is not a list.
 
         >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=7)
         >>> client.stats.get(query).plot().get_title(loc="left").splitlines()[0]

@@ -48,7 +48,7 @@ class Website(_NamedValues):
     has_script: bool
     """Whether the tracking script was found on it."""
     own_hostname: str | None = None
-    """The custom domain that gets around ad blockers, None when there is none."""
+    """The custom domain that gets around ad blockers, if the website has one."""
     label: str | None = None
     """The user's own text for it; None when the service sends null."""
     pageviews: int
@@ -130,7 +130,7 @@ class AddedWebsite(_NamedValues):
     hostname: str
     """The host name of the website."""
     custom_domain: str | None = None
-    """The custom domain, None when there is none."""
+    """The custom domain, if the website has one."""
     public: bool
     """Whether everybody may read the website's statistics."""
     timezone: str
@@ -138,8 +138,8 @@ class AddedWebsite(_NamedValues):
     valid_dns: bool
     """Whether the DNS is valid."""
     differences: tuple[Problem, ...] = ()
-    """What is different from what was requested; ``where`` names it
-    (``"timezone"``). The website exists all the same."""
+    """What differs from the request; ``where`` names it (``"timezone"``). The website
+    exists all the same."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
     )

@@ -69,7 +69,7 @@ class ComparedCase:
 
 @attrs.frozen
 class ServiceComparison:
-    """What a service does as the emulator does, case by case.
+    """Where a service does as the emulator does, case by case.
 
     >>> from sitestats.conformance import compare_service
     >>> comparison = compare_service(client, "semicomplete.com", pause=0)
@@ -80,7 +80,7 @@ class ServiceComparison:
     cases: tuple[ComparedCase, ...]
     """Every case, in the order of the document."""
     not_tried: Sequence[Mapping[str, str]]
-    """What only a write or a lock could tell: its section, what it is, and why not."""
+    """What only a write or a lock could show: its section, what it is, and why not."""
     options: Mapping[str, bool]
     """The options of ``Emulator`` that make it follow the service."""
     requests: int
@@ -94,7 +94,7 @@ class ServiceComparison:
         return tuple(case for case in self.cases if case.result == "different")
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The report, ready for JSON: it has no credential and no host name."""
+        """The report, ready for JSON, without credentials and host names."""
         return attrs.asdict(self)
 
     def __str__(self) -> str:
@@ -119,18 +119,18 @@ def compare_service(
 ) -> ServiceComparison:
     """Compare the service of *client* with the emulator, case by case.
 
-    It sends some 60 requests that read, one after the other, and nothing else.
+    It sends some 60 requests, one after the other, which only read.
 
     Args:
         client: A client of the service.
-        hostname: A website of yours, best one with traffic in the last week.
+        hostname: A website of yours, ideally with traffic in the last week.
         pause: Seconds between two requests.
 
     Returns:
         What is the same, what differs, and what could not be decided.
 
     Raises:
-        MissingExtraError: The extra ``emulator`` is missing; nothing was sent.
+        MissingExtraError: The extra ``emulator`` is missing. No request is sent.
         SiteStatsError: The website can't be read.
 
     >>> from sitestats.conformance import compare_service
@@ -138,9 +138,9 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    # If there can be no emulator, nothing is sent.
+    # Without its extra no request is sent.
     Emulator()
-    runner = client._runner  # noqa: SLF001 - it runs a flow that is no operation
+    runner = client._runner  # noqa: SLF001 - the flow is not an operation
     observed = runner.run(observe(runner.settings, hostname, pause))
     table, mirror = read_table(), _Mirror(observed)
     cases: list[Case] = table["case"]
@@ -220,10 +220,10 @@ def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCas
 def _shapes(
     response: HttpResponse, ours: HttpResponse, case: Case
 ) -> tuple[str, Shape, Shape]:
-    """Why nothing is decided, if so; and the shapes to compare.
+    """Why the case is not decided, and the shapes to compare.
 
-    They have nothing that only other traffic would show: the entries of a list that is
-    empty, entries for nothing, and what is not known of a visitor's browser.
+    They leave out what depends on the traffic: entries of a list that is empty on one
+    side, entries with null, and unknown browsers.
     """
     theirs, lists = (lists_of(load(each)) for each in (response, ours))
     one, other = (shape(each, case) for each in (response, ours))

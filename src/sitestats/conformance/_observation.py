@@ -184,7 +184,7 @@ def _send_all(
     pause: float,
     responses: Responses,
 ) -> Flow[None]:
-    """Send what has no response yet, until the service fails or has had enough."""
+    """Send each request that has no response, until the service fails or refuses."""
     for request in requests:
         if request not in responses and not _why_ended(responses):
             yield Sleep(pause)

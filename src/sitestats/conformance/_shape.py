@@ -1,6 +1,6 @@
 """The shape of a response: what stands at each place, such as ``$.pages[].value``.
 
-It has no host name, and no number that is a visitor's.
+It has no host names and no numbers of visitors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HISTOGRAMS: Final = ("$.histogram", "$.visits")
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
 _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
-"""Versions, dates and times, which are no number of visitors."""
+"""Versions, dates and times, which are not numbers of visitors."""
 _TIMES: Final = ("date", "hour", "week", "year")
 """What the entries of a histogram have of the period, and not of visitors."""
 _FORMS: Final = {
@@ -102,7 +102,7 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
             if key.startswith("__"):
                 yield f"{where}.__…", "some"
             elif key == "value" and inner is None:
-                # It is the question of one case alone.
+                # Only one case asks for it.
                 if case.option == "null_entries":
                     yield f"{where}: {NULLS}", "some"
             elif not (where.startswith(HISTOGRAMS) and key in _TIMES):
@@ -129,7 +129,7 @@ def _shown(value: object) -> str:
 
 
 def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the numbers of one object are to each other, and can't be."""
+    """Numbers of one object that contradict each other."""
     visitors = map(entry.get, ("visitors", "uniques", "uniqueVisits"))
     if any(isinstance(n, int) and n > _count(entry) > 0 for n in visitors):
         yield "visitors", "more than page views"
@@ -155,7 +155,7 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
                     text = f"{type(end[name]).__name__} {_shown(end[name])}"
                     yield f"{where}[].{name}", text
         elif where != "$.agents":
-            # There, what is not known of a visitor's browser has no name.
+            # In agents, unknown names are missing.
             for name in {name for entry in entries for name in entry} - {"value"}:
                 if any(name not in entry for entry in entries):
                     yield f"{where}[].{anonymised(name)}", "missing in some"
