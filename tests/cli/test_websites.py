@@ -209,10 +209,8 @@ def test_an_export_of_a_spreadsheet(
     path.write_text(LISTED, "utf-8")
     done = run("websites", "plan", path)
     assert done.code == 2
-    assert "there is no column 'hostname': add it, or name the one that is meant" in (
-        done.err
-    )
-    assert "by --column, or leave others out by --ignore-columns\n" in done.err
+    assert "no column 'hostname': add it, or map another one by --column\n" in done.err
+    assert "map it by --column, or ignore it by --ignore-columns\n" in done.err
     options = (*COLUMNS, "--ignore-columns")
     done = run("websites", "plan", path, *options)
     assert done.code == 8

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    invariant,
     rule,
     run_state_machine_as_test,
 )
@@ -36,22 +35,15 @@ NO: Final = {"ok": False, "success": False, "error": "No"}
 FAULTS: Final[dict[str, dict[str, Any]]] = {
     # Before anything is sent: retried, until the retries are used up.
     "not connected": {"before": httpx.ConnectError, "is_certain": True},
-    "connected too late": {"before": httpx.ConnectTimeout, "is_certain": True},
-    # While the request is sent.
     "broken while sending": {"before": httpx.WriteError},
-    "too slow to send": {"before": httpx.WriteTimeout},
     # After it was sent, before or after the website was added.
     "reset before it was added": {"reset": True},
     "reset after it was added": {"reset": True, "processed": True},
     "response too late": {"after": httpx.ReadTimeout},
-    "closed instead of a response": {"after": httpx.RemoteProtocolError},
-    "cut off before the body": {"cut_off": 0},
     "cut off within the body": {"cut_off": 20},
     # A complete response without an outcome.
     "failed": {"status": 500},
-    "failed after it was added": {"status": 503, "processed": True},
     "gateway gave up": {"status": 504, "processed": True, "body": "<html>Late"},
-    "garbage": {"garbage": True, "processed": True},
     "a page of HTML": {"body": "<html></html>", "processed": True},
     "an empty object": {"body": {}, "processed": True},
     # A complete error response.
@@ -72,7 +64,6 @@ class Runner:
 
     def __init__(self) -> None:
         self.emulator = Emulator()
-        self.runs = 0
 
     def reset(self) -> None:
         """Remove every website."""
@@ -88,7 +79,6 @@ class Runner:
         failing_lists: range = range(0),
     ) -> ProvisioningReport:
         """Run ``ensure`` once, with these *faults* of adds; check what always holds."""
-        self.runs += 1
         emulator, named = self.emulator, faults or {}
         emulator.clear_faults()
         emulator.forget_requests()
@@ -119,13 +109,10 @@ class Runner:
             if error := raised.get(name, {}).get("before"):
                 raise error("the connection broke")
             response = inner.handle_request(request)
-            content = response.read()
+            response.read()
             if error := raised.get(name, {}).get("after"):
                 raise error("the connection broke")
-            headers = {**response.headers, "content-length": str(len(content))}
-            return httpx.Response(
-                response.status_code, headers=headers, content=content
-            )
+            return response
 
         inner = emulator.transport()
         emulator.fail_next(None, status=500, when=watch)
@@ -219,12 +206,6 @@ class Operators(RuleBasedStateMachine):
         reported = {item.hostname for item in (*report.added, *report.unknown)}
         assert {*self.runner.emulator.websites} - before <= reported
 
-    @invariant()
-    def only_named_websites_exist(self) -> None:
-        """Only websites that a list or a person names are added."""
-        names = {f"{letter}.example" for letter in LETTERS}
-        assert {*self.runner.emulator.websites} <= names
-
     def teardown(self) -> None:
         """Whatever happened, one run without faults completes."""
         if hasattr(self, "folder"):
@@ -247,4 +228,3 @@ def test_generated_combinations() -> None:
     run_state_machine_as_test(
         Operators, settings=settings(max_examples=examples, stateful_step_count=12)
     )
-    assert Operators.runner.runs >= 3 * examples

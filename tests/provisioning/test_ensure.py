@@ -5,7 +5,6 @@ The service and its clock are a few lines here, so that waiting takes no time.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -83,6 +82,7 @@ class Service:
         self.pauses = list[float]()
         self.notes = list[Any]()
         self.on_note: Callable[[object], object] = lambda event: None
+        self.on_sleep: Callable[[], object] = lambda: None
 
     def process(self, payload: dict[str, Any], **other: Any) -> HttpResponse:
         """Add a website, and respond to it."""
@@ -154,6 +154,7 @@ class Service:
             case Sleep(seconds):
                 self.pauses.append(seconds)
                 self.time += seconds
+                self.on_sleep()
             case Note(event):
                 self.notes.append(event)
                 self.on_note(event)
@@ -270,53 +271,24 @@ def test_a_run(line: str) -> None:
     assert service.ensure().complete
 
 
-def test_every_outcome_after_every_other() -> None:
-    """With any two failures the report is right, and no website is added twice."""
-    answers = [*ANSWERS, "400 No", "403 No", "429 No", "500 No"]
-    for first, second in itertools.product(answers, repeat=2):
-        if {"elsewhere", "taken"} & {first, second}:
-            continue
-        service = Service("", f"a {first}, b {second}")
-        for item in service.ensure().items:
-            exists = item.hostname in service.websites
-            if item.state != "unknown":
-                assert exists is (item.state in {"added", "present"}), (first, second)
-        service.answers.clear()
-        assert service.ensure().not_tried == ()
-
-
-def test_what_is_specified_is_sent() -> None:
-    """The add has the values of the specification; without any nothing is sent."""
-    service = Service()
-    assert service.ensure(()).complete
-    spec = WebsiteSpec("a.example", "Asia/Tokyo", public=True, label="x")
-    assert service.ensure([spec, *specs("b")]).complete
-    found = service.websites["a.example"]
-    assert (found["timezone"], found["is_public"], found["label"]) == (
-        *("Asia/Tokyo", True, "x"),
-    )
-
-
-@pytest.mark.parametrize("written", ["A.EXAMPLE", "a.example.", "A.example."])
-def test_host_names_of_the_list_are_normalised(written: str) -> None:
+def test_host_names_of_the_list_are_normalised() -> None:
     """A website exists, also if the list writes its name with capitals or a dot."""
-    service = Service()
-    service.process({"hostname": written})
-    assert [item.state for item in service.ensure(specs("a")).items] == ["present"]
+    for written in ("A.EXAMPLE", "a.example.", "A.example."):
+        service = Service()
+        service.process({"hostname": written})
+        assert [item.state for item in service.ensure(specs("a")).items] == ["present"]
 
 
-def test_what_the_service_made_different_is_reported() -> None:
-    """A name, a zone and a visibility that the service changed are in the report."""
+def test_what_the_service_says_is_in_the_report() -> None:
+    """A name, a zone and a visibility that it changed, why a website was refused, and
+    why nothing more was sent.
+    """
     report = Service("", "a different").ensure()
     assert not report.complete
     names = [difference.name for difference in report.items[0].differences]
     assert names == ["timezone", "public"]
     (difference,) = Service("", "a elsewhere").ensure().items[0].differences
     assert difference == Difference("hostname", "a.example", "b.example")
-
-
-def test_messages_of_the_service_are_in_the_report() -> None:
-    """Why a website was refused, and why nothing more was sent."""
     report = Service("", "a 400 It is taken, b 403 You may not").ensure()
     assert report.items[0].row()["error"] == "It is taken"
     assert isinstance(report.stopped, ServiceError)
@@ -326,49 +298,27 @@ def test_messages_of_the_service_are_in_the_report() -> None:
     )
 
 
-def test_an_add_that_is_processed_late_is_settled_twice() -> None:
-    """The journal has first that it is unknown, and then that it was added."""
-    service = Service("", "a late")
-    service.ensure(specs("a b"))
-    settled = [note for note in service.notes if isinstance(note, Settled)]
-    states = [note.state for note in settled if note.hostname == "a.example"]
-    assert states == ["unknown", "added"]
-
-
-class Mended(Service):
-    """A service that works again after the first pause."""
-
-    def run_step(self, step: Any) -> Any:
-        """Run one step of the flow."""
-        if isinstance(step, Sleep):
-            self.answers.clear()
-        return super().run_step(step)
-
-
 def test_a_request_that_was_not_sent_is_retried() -> None:
     """An add is retried if the connection was refused, so that nothing was sent."""
-    service = Mended("", "a not sent")
+    service = Service("", "a not sent")
+    service.on_sleep = service.answers.clear
     assert service.ensure().complete
     assert service.lists == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "state"), [("not sent", "not_tried"), ("lost", "unknown")]
-)
-def test_without_the_list_nothing_more_is_sent(answer: str, state: str) -> None:
-    """If the list can't be read after a failure, the run stops and reports the rest."""
-    service = Service("c", f"a {answer}")
-    service.failing_lists = range(2, 99)
-    report = service.ensure()
-    assert [item.state for item in report.items] == [state, "not_tried", "present"]
-    assert isinstance(report.stopped, ConnectionFailedError)
-    assert str(report.stopped) == "the list can't be read back: refused"
-    # Once, and two retries.
-    assert service.lists == 4
-
-
-def test_without_the_last_list_the_report_has_what_is_known() -> None:
-    """A failure of the list at the end changes nothing; one at the beginning raises."""
+def test_without_the_list_nothing_more_is_sent() -> None:
+    """If the list can't be read after a failure, the run stops and reports the rest; a
+    failure of the list at the end changes nothing, and one at the beginning raises.
+    """
+    for answer, state in (("not sent", "not_tried"), ("lost", "unknown")):
+        service = Service("c", f"a {answer}")
+        service.failing_lists = range(2, 99)
+        report = service.ensure()
+        assert [item.state for item in report.items] == [state, "not_tried", "present"]
+        assert isinstance(report.stopped, ConnectionFailedError)
+        assert str(report.stopped) == "the list can't be read back: refused"
+        # Once, and two retries.
+        assert service.lists == 4
     service = Service("", "a late")
     service.failing_lists = range(3, 99)
     states = [item.state for item in service.ensure().items]

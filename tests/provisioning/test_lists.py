@@ -56,7 +56,8 @@ GOOD = {
     ),
     "export": (
         "# of today\n\n"
-        'Host Name,TIMEZONE,Public,label\nshop.example,Europe/Amsterdam,1,"a, ""b"""\n'
+        "Host-Name,TIME ZONE,is_public,label\n"
+        'shop.example,Europe/Amsterdam,1,"a, ""b"""\n'
         "#old.example,UTC,,\nblog.example\n"
     ),
     "semicolons.csv": (
@@ -109,17 +110,12 @@ def test_names_alone_are_a_list(tmp_path: Path, name: str) -> None:
         assert [host.text for host in read_host_list(file)] == wanted
 
 
-@pytest.mark.parametrize(
-    "comment",
-    ["#" * 100_000, "# " * 50_000, "#\n" * 50_000, "\t\n " * 30_000, " #\r\n" * 25_000],
-)
-def test_a_long_comment_is_read_at_once(tmp_path: Path, comment: str) -> None:
+def test_a_long_comment_is_read_at_once() -> None:
     """A line of ``#`` above the names keeps nobody waiting, nor do many of them."""
-    path = tmp_path / "hosts"
-    path.write_bytes(f"{comment}\nshop.example\n".encode())
     began = time.perf_counter()
-    assert [spec.hostname for spec in WebsiteSpec.load(path)] == ["shop.example"]
-    assert [host.text for host in read_host_list(path)] == ["shop.example"]
+    for comment in ("#" * 100_000, "# " * 50_000, "#\n" * 50_000, "\t\n " * 30_000):
+        (spec,), _ = load(f"{comment}\nshop.example\n", "hosts")
+        assert spec.hostname == "shop.example"
     assert time.perf_counter() - began < 5
 
 
@@ -149,12 +145,12 @@ def test_each_website_without_a_host_name_is_refused(tmp_path: Path) -> None:
     assert places == [f"{path}: websites[1]", f"{path}: websites[2]"]
 
 
-@pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.txt", "a"])
-@pytest.mark.parametrize("text", ["", "\n\n", "hostname\n", "[]", "websites = []"])
-def test_a_list_without_websites_is_refused(name: str, text: str) -> None:
+def test_a_list_without_websites_is_refused() -> None:
     """An empty list is a mistake of whoever wrote it, in every format."""
-    with pytest.raises(SpecError):
-        load(text, name)
+    for name in ("a.toml", "a.json", "a.csv", "a.txt", "a"):
+        for text in ("", "\n\n", "hostname\n", "[]", "websites = []"):
+            with pytest.raises(SpecError):
+                load(text, name)
 
 
 def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
@@ -179,8 +175,8 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "deep": ("a.json", "[" * 100_000, [("", "not valid JSON")]),
     "CSV quote": ("a.csv", 'hostname\na.example\n"b', [(":3", "not valid CSV")]),
     "columns like no other": ("a.csv", "hostname,x,y\na.example,y,z", [
-        ("", "'x' is not a field of a website, which are hostname, timezone, public"),
-        ("", "leave others out by ignore_columns=True"),
+        ("", "'x' is not a field of a website (hostname, timezone, public, label,"),
+        ("", "map it by columns=, or ignore it by ignore_columns=True"),
     ]),
     "no column": ("a.csv", "Domain\na.example", [
         ("", "there is no column 'hostname'"),
@@ -261,15 +257,13 @@ def test_an_error_has_its_location(
         assert problem.rule.startswith("website-")
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"])
-def test_a_list_that_is_not_in_utf_8_is_refused(data: bytes) -> None:
-    """What spreadsheets on Windows write has to be saved as UTF-8."""
-    with pytest.raises(SpecError, match="not in UTF-8: save it as UTF-8"):
-        load(data)
-
-
-def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:
-    """A missing file is a FileNotFoundError, as from open()."""
+def test_a_file_that_can_t_be_read_is_an_error(tmp_path: Path) -> None:
+    """What spreadsheets on Windows write has to be saved as UTF-8. A missing file is a
+    FileNotFoundError, as from open().
+    """
+    for data in (b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"):
+        with pytest.raises(SpecError, match="not in UTF-8: save it as UTF-8"):
+            load(data)
     with pytest.raises(FileNotFoundError):
         WebsiteSpec.load(tmp_path / "a.toml")
 
@@ -293,18 +287,16 @@ def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, name: str) -> 
 # --- columns ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
+def test_columns_that_the_list_does_not_have() -> None:
+    """A column that was named and is not there, or is for no field, is an error."""
+    cases: list[tuple[Any, str]] = [
         ({"hostname": "Domain"}, "no column 'Domain'"),
         ({"hostname": "a", "label": "b"}, "no column 'b'"),
         ({"hostname": "a", "host": "a"}, "'host' is not a field"),
-    ],
-)
-def test_columns_that_the_list_does_not_have(columns: Any, words: str) -> None:
-    """A column that was named and is not there, or is for no field, is an error."""
-    with pytest.raises(SpecError, match=words):
-        load("a\nx.example", columns=columns)
+    ]
+    for columns, words in cases:
+        with pytest.raises(SpecError, match=words):
+            load("a\nx.example", columns=columns)
 
 
 def test_a_column_that_is_named_is_the_only_one() -> None:
@@ -318,36 +310,24 @@ def test_a_column_that_is_named_is_the_only_one() -> None:
     assert load(text, "pipe", columns=given)[0] == (WebsiteSpec("a.example", "UTC"),)
 
 
-@pytest.mark.parametrize(
-    "header", ["hostname,Timezone,PUBLIC", "Host-Name;Time Zone;is_public"]
-)
-def test_names_match_without_case_and_marks(header: str) -> None:
-    """A column is not left out because of a capital, a blank or a dash in its name."""
-    separator = "," if "," in header else ";"
-    row = separator.join(["a.example", " Asia/Tokyo ", "yes"])
-    wanted = (WebsiteSpec("a.example", "Asia/Tokyo", public=True),)
-    assert load(f"{header}\n{row}\n") == (wanted, [])
-
-
-@pytest.mark.parametrize("name", ["Zeitzone", "timezne", "zone", "lable"])
-def test_a_name_that_resembles_a_field_is_not_left_out(name: str) -> None:
+def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
     """With ignore_columns such a column is an error until it is renamed or mapped,
     since a website that was added with a default can't be changed.
     """
-    text = f"hostname,{name},Kunde\na.example,,y\n"
-    with pytest.raises(SpecError, match=rf"'{name}' is not .*did you mean") as caught:
-        load(text, ignore_columns=True)
-    assert len(caught.value.problems) == 1
-    specs, notes = load(text, columns={"label": name}, ignore_columns=True)
-    assert specs == (WebsiteSpec("a.example"),)
-    assert notes == ["list.csv: ignored columns: 'Kunde'"]
+    for name in ("Zeitzone", "timezne", "zone", "lable"):
+        text = f"hostname,{name},Kunde\na.example,,y\n"
+        with pytest.raises(SpecError, match=rf"'{name}' is not .*did you mean") as told:
+            load(text, ignore_columns=True)
+        assert len(told.value.problems) == 1
+        specs, notes = load(text, columns={"label": name}, ignore_columns=True)
+        assert specs == (WebsiteSpec("a.example"),)
+        assert notes == ["list.csv: ignored columns: 'Kunde'"]
 
 
-@pytest.mark.parametrize("text", ["hostname,label,public\na.example,,\n"])
-def test_an_empty_cell_is_a_value_that_is_not_given(text: str) -> None:
+def test_an_empty_cell_is_a_value_that_is_not_given() -> None:
     """So is null, and NaN, which pandas writes for an empty cell."""
     wanted = ((WebsiteSpec("a.example"),), [])
-    assert load(text) == wanted
+    assert load("hostname,label,public\na.example,,\n") == wanted
     for empty in ("null", "NaN"):
         row = f'{{"hostname": "a.example", "public": {empty}, "label": {empty}}}'
         assert load(f"[{row}]", "a.json") == wanted
@@ -485,25 +465,19 @@ def test_what_is_dumped_is_read_back(specs: list[WebsiteSpec], form: Any) -> Non
     assert load(text, f"a.{form}") == (tuple(specs), [])
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["UTC", "Asia/Tokyo"]), st.booleans(), labels),
-        min_size=1,
-        max_size=4,
-    ),
-    st.sampled_from(["csv", "json", "toml"]),
-)
-def test_a_plan_of_what_is_there_has_nothing_to_do(
-    websites: list[tuple[str, bool, str]], form: Any
-) -> None:
+def test_a_plan_of_what_is_there_has_nothing_to_do() -> None:
     """The service's list, written as specifications, is what a plan wants."""
     emulator = Emulator()
-    for number, (timezone, public, label) in enumerate(websites):
+    for number, label in enumerate(["", "=x", "'\"", "ü\r\n"]):
         emulator.add_website(
-            f"w{number}.example", timezone=timezone, public=public, label=label
+            f"w{number}.example",
+            timezone="Asia/Tokyo",
+            public=bool(number),
+            label=label,
         )
     with emulator.client() as client:
         listed = [WebsiteSpec.of(website) for website in client.websites.list()]
-        specs, notes = load(WebsiteSpec.dumps(listed, form), f"a.{form}")
-        assert client.websites.plan(specs).complete
-    assert (len(specs), notes) == (len(websites), [])
+        for form in ("csv", "json", "toml"):
+            specs, notes = load(WebsiteSpec.dumps(listed, form), f"a.{form}")
+            assert client.websites.plan(specs).complete
+            assert (len(specs), notes) == (4, [])

@@ -59,7 +59,9 @@ def get(request: pytest.FixtureRequest, emulator: Emulator, tmp_path: Path) -> G
 
 
 def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) -> None:
-    """A second client with the same file gets the same result without a request."""
+    """A second client with the same file gets the same result without a request; with
+    ``fresh`` a request is sent, and its response is stored.
+    """
     first, second = get(DAY), get(DAY)
     assert len(emulator.requests) == 1
     assert (first.from_store, second.from_store) == (False, True)
@@ -67,26 +69,12 @@ def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) 
     assert second.body == first.body
     assert second.partial == first.partial
     assert second.to_dict() == first.to_dict()
-
-
-def test_fresh_requests_and_stores(get: Get, emulator: Emulator) -> None:
-    """With ``fresh`` a request is sent, and its response is stored."""
-    get(DAY)
-    emulator.load([row(DATE)])
-    before = get(DAY)
-    assert get(DAY, fresh=True).visitors == before.visitors + 1
-    assert get(DAY).visitors == before.visitors + 1
+    noon = f"{DATE.isoformat()}T12:00:00Z"
+    late = {"path": "/late", "is_unique": True, "added_iso": noon}
+    emulator.load([late], hostname=HOSTNAME)
+    assert get(DAY, fresh=True).visitors == first.visitors + 1
+    assert get(DAY).visitors == first.visitors + 1
     assert len(emulator.requests) == 2
-
-
-def row(day: date, hostname: str = HOSTNAME) -> dict[str, Any]:
-    """A page view at noon."""
-    return {
-        "hostname": hostname,
-        "path": "/late",
-        "is_unique": True,
-        "added_iso": f"{day.isoformat()}T12:00:00Z",
-    }
 
 
 def test_errors_and_open_periods_are_requested_again(
@@ -109,12 +97,8 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
     with emulator.client(store=tmp_path / "store") as client:
         client.stats.get(next(iter(base.each("day"))))
         outcomes = client.stats.get_many(base.each("day")).collect()
-        assert [outcome.result().from_store for outcome in outcomes] == [
-            True,
-            False,
-            False,
-            False,
-        ]
+        stored = [outcome.result().from_store for outcome in outcomes]
+        assert stored == [True, False, False, False]
         assert len(emulator.requests) == 4
         # Threads have stored the others at the same time.
         again = client.stats.get_many(base.each("day")).collect()
@@ -305,22 +289,14 @@ def test_the_store_is_never_wrong(
     """Whatever is requested, and however time goes on, a client with a store gets what
     the service would respond at that moment.
     """
-    emulator = Emulator(now=datetime(2025, 3, 27, tzinfo=UTC))
-    emulator.add_website("example.com", timezone=zone)
-    emulator.load(
-        [
-            {
-                "hostname": "example.com",
-                "path": "/",
-                "is_unique": True,
-                "added_iso": (
-                    datetime(2025, 3, 25, tzinfo=UTC) + timedelta(minutes=40 * n)
-                ).isoformat(),
-            }
-            for n in range(400)
-        ]
-    )
     now = datetime(2025, 3, 27, tzinfo=UTC)
+    emulator = Emulator(now=now)
+    emulator.add_website("example.com", timezone=zone)
+    moments = (now + timedelta(minutes=40 * n) for n in range(-72, 328))
+    rows = [
+        {"path": "/", "is_unique": True, "added_iso": m.isoformat()} for m in moments
+    ]
+    emulator.load(rows, hostname="example.com")
     with (
         emulator.client(store=InMemory()) as storing,
         emulator.client() as plain,

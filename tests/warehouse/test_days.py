@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +23,6 @@ from sitestats.warehouse._days import (
     Days,
     Totals,
     WebsiteDays,
-    days_to_read,
 )
 
 FIRST = dt.date(2026, 1, 1)
@@ -84,6 +82,8 @@ def test_a_day_that_fails_holds_no_other_back() -> None:
     cursor = site.cursor()
     assert (cursor.through, cursor.reached, cursor.behind(at(5))) == (at(2), at(5), 1)
     assert cursor.error == "2026-01-03: ServerError: down (status 503)"
+    # Until an earlier day.
+    assert run(website(cursor, days=2, lag=0)) == []
     site = website(cursor, days=6)
     assert run(site, lambda day: DOWN if day == 3 else None) == [5, 6, 3]
     assert site.cursor().failed == cursor.failed == (at(3),)
@@ -101,32 +101,6 @@ def test_days_that_always_fail_take_turns() -> None:
     assert set.union(*nights) == {*range(1, 13)}
     assert {*range(3, 9)} <= nights[-1] | nights[-2]
     assert sorted(site.cursor().failed) == [at(day) for day in range(3, 9)]
-
-
-@pytest.mark.parametrize(
-    ("change", "requested"),
-    [
-        ({"timezone": "Asia/Tokyo"}, [1, 2, 3, 4, 5]),
-        ({"lists": PAGES | {"events"}}, [1, 2, 3, 4, 5]),
-        ({"lists": PAGES | {"months"}}, [5]),
-        ({"first": FIRST - 2 * DAY}, [-1, 0, 1, 2, 3, 4, 5]),
-        ({"first": FIRST + 3 * DAY}, [5]),
-    ],
-)
-def test_what_has_changed_is_read_again(
-    change: dict[str, Any], requested: list[int]
-) -> None:
-    """Days that are others now, or lack a list, are requested. While all of them fail,
-    the website is what it was.
-    """
-    site = website()
-    run(site)
-    before = site.cursor()
-    if len(requested) > 1:
-        failed = website(before, **change)
-        run(failed, lambda _: LOCKED)
-        assert attrs.evolve(failed.cursor(), error=None, lasting=False) == before
-    assert run(website(before, **change)) == requested
 
 
 def test_a_day_whose_totals_changed_is_read_again() -> None:
@@ -199,25 +173,6 @@ def test_a_service_that_is_down_is_left_alone() -> None:
     assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
     assert str(sites["99"].cursor().error).startswith("the service fails: down")
     assert days.websites["whole"].cursor().error is None
-
-
-SMALL = st.integers(0, 5)
-
-
-@given(st.integers(0, 40), st.sets(st.integers(1, 40)), st.integers(1, 45), SMALL)
-def test_days_to_read_are_those_that_are_not_there(
-    reached: int, failed: set[int], last: int, lag: int
-) -> None:
-    """Beside a plain set of days; a cursor survives JSON."""
-    there = tuple(at(day) for day in failed if day <= reached)
-    cursor = Coverage(
-        timezone="UTC", lists=PAGES, first=FIRST, reached=at(reached), failed=there
-    )
-    assert Coverage.from_state(json.loads(json.dumps(cursor.to_state()))) == cursor
-    days = days_to_read(cursor, at(last), lag)
-    assert len(days) == len(set(days))
-    new = {at(day) for day in range(max(1, reached + 1 - lag), last + 1)}
-    assert {*days} == new | {day for day in there if day <= at(last)}
 
 
 @attrs.define

@@ -288,8 +288,8 @@ def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
     found = {} if is_new else made.read_coverage(_pipeline(destination, dataset))
     if not found:
         raise click.UsageError(
-            "the warehouse is empty: run `sitestats warehouse update`, or give the "
-            "same --folder, --to and --dataset as for the update"
+            "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
+            "give the same --folder, --to and --dataset as for the update"
         )
     return found
 

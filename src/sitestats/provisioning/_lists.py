@@ -143,8 +143,8 @@ def _fields_of(
     found = {name: known[key] for name, key in folded.items() if key in known}
     missing = {*_FIELDS} - {*found.values()}
     wrong = [
-        f"there is no column {shown(columns.get(field, field))}: add it, or name the "
-        "one that is meant by columns="
+        f"there is no column {shown(columns.get(field, field))}: add it, or map "
+        "another one by columns="
         for field in ("hostname", *columns)
         if field in missing
     ]
@@ -156,13 +156,12 @@ def _fields_of(
         if meant is not None and ignore is not None:
             wrong.append(
                 f"{shown(name)} is not a field of a website (did you mean {meant!r}?): "
-                "rename it, or name the one that is meant by columns="
+                "rename it, or map it by columns="
             )
         elif ignore is False:
             wrong.append(
-                f"{shown(name)} is not a field of a website, which are "
-                f"{', '.join(_FIELDS)}: name the one that is meant by columns=, or "
-                "leave others out by ignore_columns=True"
+                f"{shown(name)} is not a field of a website ({', '.join(_FIELDS)}): "
+                "map it by columns=, or ignore it by ignore_columns=True"
             )
     if wrong:
         raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])

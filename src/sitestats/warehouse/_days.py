@@ -131,10 +131,7 @@ def continued(
         return Coverage(
             timezone=timezone, lists=lists, first=first, reached=first - DAY
         )
-    is_new = MONTHS in lists - cursor.lists
-    return attrs.evolve(
-        cursor, lists=lists, months_from=first if is_new else cursor.months_from
-    )
+    return attrs.evolve(cursor, lists=lists)
 
 
 def days_to_read(cursor: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]:
