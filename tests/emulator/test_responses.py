@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from bare_client import GetStats, bare_client
 from sitestats.emulator import Emulator
+
+OFF = {"info": "false"}
 
 
 def test_version_2(get_stats: GetStats, emulator: Emulator) -> None:
@@ -32,31 +32,19 @@ def test_version_2(get_stats: GetStats, emulator: Emulator) -> None:
     assert data["visits"][-2] == {"date": "2026-03-14", "pageviews": 1, "uniques": 1}
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_agents_have_versions(
-    get_stats: GetStats, emulator: Emulator, version: str
-) -> None:
+def test_agents_have_versions(get_stats: GetStats, emulator: Emulator) -> None:
     """Agents are counted by the versions of browser and system that rows have."""
-    agent = {
-        "browser_name": "Firefox",
-        "browser_version": "121.0",
-        "os_name": "macOS",
-        "os_version": "14.2",
-    }
-    older = agent | {"browser_version": "9", "os_version": None}
+    browser = {"browser_name": "Firefox", "browser_version": "121.0"}
+    system = {"os_name": "macOS", "os_version": "14.2"}
+    older = {"browser_name": "Firefox", "browser_version": "9", "os_name": "macOS"}
     device = {"hostname": "example.com", "device_type": "tv"}
-    emulator.load([device | agent, device | agent, device | older, device])
-    assert get_stats(version=version).json()["agents"] == [
-        {"count": 2, **agent, "type": "tv"},
-        {
-            "count": 1,
-            "browser_name": "Firefox",
-            "browser_version": "9",
-            "os_name": "macOS",
-            "type": "tv",
-        },
-        {"count": 1, "type": "tv"},
-    ]
+    emulator.load([device | browser | system] * 2 + [device | older, device])
+    for version in (1, 2):
+        assert get_stats(version=version).json()["agents"] == [
+            {"count": 2, **browser, **system, "type": "tv"},
+            {"count": 1, **older, "type": "tv"},
+            {"count": 1, "type": "tv"},
+        ]
 
 
 def test_the_names_in_lists(get_stats: GetStats, emulator: Emulator) -> None:
@@ -89,27 +77,24 @@ def test_the_envelope(get_stats: GetStats) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [({"page": "/a"}, "/a"), ({"pages": "/a,/b*"}, "/a,/b*"), ({"country": "NL"}, "*")],
-)
-def test_the_path_of_a_response(
-    get_stats: GetStats, params: dict[str, str], path: str
-) -> None:
+def test_the_path_of_a_response(get_stats: GetStats) -> None:
     """The response names the page that it is about."""
-    assert get_stats(fields="pageviews", **params).json()["path"] == path
+    for name, value, path in (
+        *(("page", "/a", "/a"), ("pages", "/a,/b*", "/a,/b*"), ("country", "NL", "*")),
+    ):
+        data = get_stats(fields="pageviews", **{name: value}).json()
+        assert data["path"] == path
 
 
-@pytest.mark.parametrize("params", [{"fields": "pageviews"}, {"fields": "x"}], ids=str)
-def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) -> None:
+def test_prose_unless_info_is_false(emulator: Emulator) -> None:
     """Keys with explanations are there by default, in error responses too."""
-    with bare_client(emulator) as client:
-        for info, there in ((None, True), ("true", True), ("false", False)):
-            query = params | {"version": "6"} | ({"info": info} if info else {})
-            data = client.get("/example.com.json", params=query).json()
+    for fields in ("pageviews", "x"):
+        for info, there in (({}, True), ({"info": "true"}, True), (OFF, False)):
+            params = {"version": "6", "fields": fields, **info}
+            with bare_client(emulator) as client:
+                data = client.get("/example.com.json", params=params).json()
             assert any(key.startswith("__") for key in data) is there
-            if data["ok"]:
-                assert data["info"] == (info or True)
+            assert not data["ok"] or data["info"] == info.get("info", True)
 
 
 def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
