@@ -195,11 +195,11 @@ def timezone(
     """The name of a time zone."""
     if isinstance(value, str) and value in zone_names():
         return str.__str__(value)
-    right = nearest_zone(value) if isinstance(value, str) else None
-    place = "name a place, such as 'Europe/Amsterdam'"
-    hint = f"did you mean {right!r}?" if right else place
+    hint = "name a place, such as 'Europe/Amsterdam'"
     if not zone_names():
         hint = "this machine has no such database: pip install tzdata"
+    elif isinstance(value, str) and (right := nearest_zone(value)):
+        hint = f"did you mean {right!r}?"
     message = f"{shown(value)} is not a name of the tz database: {hint}"
     raise refusal(rule, message, where)
 

@@ -158,8 +158,7 @@ def whole_number(text: str | None) -> int | None:
 
 
 def _patterns(params: Mapping[str, str]) -> list[str]:
-    page, pages = params.get("page"), params.get("pages")
-    return [*([page] if page else []), *(pages.split(",") if pages else [])]
+    return [*filter(None, (params.get("page"), *params.get("pages", "").split(",")))]
 
 
 # --- the rules that span steps ------------------------------------------------------

@@ -15,7 +15,6 @@ from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
 from typing import (
-    Any,
     Final,
     Literal,
     ParamSpec,
@@ -261,11 +260,12 @@ def info(value: object) -> str:
 
 def fields(names: Collection[object]) -> str:
     """The fields, each once and in the document's order."""
-    with Problems() as problems:
-        for name in names or [""]:
-            if name not in FIELDS:
+    known = [name for name in FIELDS if name in names]
+    if len(known) < len(names) or not names:
+        with Problems() as problems:
+            for name in names or [""]:
                 problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
-    return ",".join([name for name in FIELDS if name in names])
+    return ",".join(known)
 
 
 def events(names: Collection[object]) -> str:
@@ -323,12 +323,12 @@ def filter_value(name: str, value: object) -> str | None:
     one_of(name, FILTERS, "filter-name", "a filter", "where")
     if value is None:
         return None
-    values: list[object] = [value]
-    if name == "pages" and isinstance(value, Iterable) and not isinstance(value, str):
-        values = [*cast("Any", value)]
     where = f"where({name}=…)"
+    if name != "pages" or isinstance(value, str) or not isinstance(value, Iterable):
+        return _filter_text(name, value, where)
+    values = [*cast("Iterable[object]", value)] or [""]
     with Problems() as problems:
-        texts = [problems.check(_filter_text, name, v, where) for v in values or [""]]
+        texts = [problems.check(_filter_text, name, one, where) for one in values]
     return ",".join(filter(None, texts))
 
 

@@ -55,9 +55,9 @@ def read_address(
     if root.origin != base.origin or not path.startswith(f"{prefix}/"):
         message = f"the address is not one below the base address {base}"
         raise refusal("address", message, "from_url")
-    is_data = path.endswith(".json")
     # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(f"{prefix}/").removesuffix(".json")
+    is_data = path.endswith(".json")
     hostname, slash, name = below.partition("/")
     # A slash behind the host name of a dashboard is common and names no page.
     page = f"/{name}" if name or (slash and is_data) else None
