@@ -1,4 +1,4 @@
-"""Sample objects that display as one table, with a given text everywhere."""
+"""Attacks (XSS) that a visitor might put into a path, and tables with such texts."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ from sitestats.provisioning import (
     ProvisioningReport,
 )
 
+ATTACKS = [
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    *("'\"><svg onload=alert(1)>", "</td></tr></table><h1>"),
+    *("</style><script>alert(1)</script>", "javascript:alert(1)", "<!--", "]]>"),
+    *("&lt;script&gt;", "&#x3c;b&#x3e;", "\x00<b>", "\u202e</b>"),
+    *("<a href='javascript:alert(1)'>x</a>", "{{7*7}}${7*7}"),
+    *("' onmouseover='alert(1)", '" style="background:url(//x)'),
+]
+
 
 def website(text: str, **more: Any) -> Website:
     """A website with *text* as every text."""
-    return Website(
-        **{
-            "hostname": text,
-            "timezone": text,
-            "own_hostname": text,
-            "label": text,
-            "extra": {text: text},
-            "is_public": True,
-            "has_ssl": True,
-            "has_script": False,
-            "pageviews": 1234567,
-            "events": 0,
-            **more,
-        }
+    given: dict[str, Any] = dict.fromkeys(
+        ("hostname", "timezone", "own_hostname", "label"), text
     )
+    given |= {"is_public": True, "has_ssl": True, "has_script": False}
+    given |= {"pageviews": 1234567, "events": 0, "extra": {text: text}}
+    return Website(**given | more)
 
 
 def sample_tables(text: str) -> list[Any]:
     """One object of each kind."""
-    spec = WebsiteSpec("example.com", label="shop")
-    difference = Difference("label", "shop", text)
+    spec, failure = WebsiteSpec("example.com", label="shop"), ResponseError(text)
     there = website(text)
+    differences = (Difference("label", "shop", text),)
+    differing = ProvisionedWebsite(spec, "differing", there, differences)
     refusal = NotFoundError(text, status=400)
+    refused = ProvisionedWebsite(spec, "refused", error=refusal)
     added = AddedWebsite(
         hostname=text,
         custom_domain=text,
@@ -57,20 +59,8 @@ def sample_tables(text: str) -> list[Any]:
         differences=(Problem(text, where="timezone"),),
         extra={text: [text]},
     )
-    report = ProvisioningReport(
-        (
-            ProvisionedWebsite(spec, "differing", there, (difference,)),
-            ProvisionedWebsite(spec, "refused", error=refusal),
-        ),
-        stopped=ResponseError(text),
-    )
     return [
-        there,
-        WebsiteList([there]),
-        added,
-        ProvisioningPlan(
-            (ProvisionedWebsite(spec, "differing", there, (difference,)),)
-        ),
-        report,
-        Failed(StatsQuery("example.com"), 0, ResponseError(text)),
+        *(there, WebsiteList([there]), added, ProvisioningPlan((differing,))),
+        ProvisioningReport((differing, refused), stopped=failure),
+        Failed(StatsQuery("example.com"), 0, failure),
     ]
