@@ -19,7 +19,6 @@ from loopback import Connection, polite, serve
 from sitestats import (
     AsyncClient,
     Client,
-    ClientClosedError,
     ConfigurationError,
     ConnectionFailedError,
     NotFoundError,
@@ -181,17 +180,6 @@ def test_authentication_is_for_reads(variant: str) -> None:
         with pytest.raises(PermissionDeniedError):
             client.request("POST", "/api/custom", json={})
     assert len(server.requests) == 3
-
-
-def test_a_closed_client_is_an_error_of_ours() -> None:
-    """A call over a client that the user has closed says so."""
-    mine = httpx.Client()
-    mine.close()
-    with (
-        Client(ADDRESS, http_client=mine) as client,
-        pytest.raises(ClientClosedError, match="http_client was closed"),
-    ):
-        client.stats.get(QUERY)
 
 
 @pytest.mark.parametrize(

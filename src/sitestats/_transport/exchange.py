@@ -27,7 +27,6 @@ from sitestats._common.wire import HttpRequest
 from .reading import Reading
 
 T = TypeVar("T")
-SocketT = TypeVar("SocketT", bound=socket.socket)
 Ready = Callable[[socket.socket], Awaitable[None]]
 Route = tuple[str, int, ssl.SSLContext | None]
 """The host and port to connect to, and what verifies them by TLS."""
@@ -37,8 +36,6 @@ _LONGEST: Final = 86_400.0
 _NEXT_ADDRESS: Final = 1.0
 """Seconds until the next address of a host is tried."""
 _READ_SIZE: Final = 64 * 1024
-_NOT_READ: Final = (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError)
-"""The other side closed before it had read a request; it may have responded."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -71,10 +68,9 @@ class Exchange:
             raise TimeoutError
         return min(left, self.timeout if most is None else most, _LONGEST)
 
-    def use(self, sock: SocketT) -> SocketT:
+    def use(self, sock: socket.socket) -> None:
         """Take *sock*, which is closed with this exchange."""
         self._sockets.append(sock)
-        return sock
 
     def end(self) -> None:
         """End what waits, from another thread."""
@@ -203,8 +199,6 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
-    finally:
-        coroutine.close()
     raise AssertionError("it let others go on")
 
 
@@ -215,15 +209,21 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     threads of an event loop are few, and a program ends only with them.
     """
 
+    def addresses(flags: int = 0) -> list[Any]:
+        # As bytes: the name is encoded already.
+        name, kind = host.encode("ascii"), socket.SOCK_STREAM
+        return [*socket.getaddrinfo(name, port, type=kind, flags=flags)]
+
     def work() -> None:
         try:
-            # As bytes: the name is encoded already.
-            name, kind = host.encode("ascii"), socket.SOCK_STREAM
-            found.set_result([*socket.getaddrinfo(name, port, type=kind)])
+            found.set_result(addresses())
         except OSError as error:
             found.set_exception(error)
         finish.close()
 
+    # Numbers need no look-up.
+    with suppress(OSError):
+        return addresses(socket.AI_NUMERICHOST)
     exchange.step = "name"
     found = Future[list[Any]]()
     done, finish = socket.socketpair()
@@ -259,7 +259,8 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
     while addresses:
         family, kind, protocol, _, address = addresses.pop(0)
         with suppress(*[OSError] if addresses else ()):
-            sock = exchange.use(socket.socket(family, kind, protocol))
+            sock = socket.socket(family, kind, protocol)
+            exchange.use(sock)
             await exchange.connect(sock, address, _NEXT_ADDRESS if addresses else None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return sock
@@ -271,10 +272,7 @@ async def send_and_read(
 ) -> None:
     """Send *data*, and read until the response is over."""
     exchange.step = "response"
-    try:
-        while data:
-            data = data[await exchange.do(sock, wait_writable, sock.send, data) :]
-    except _NOT_READ:
-        pass
+    while data:
+        data = data[await exchange.do(sock, wait_writable, sock.send, data) :]
     while not reading.is_over:
         reading.feed(await exchange.do(sock, wait_readable, sock.recv, _READ_SIZE))

@@ -6,7 +6,6 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.errors import (
@@ -76,9 +75,13 @@ class Failures:
         faults = OSError, ProtocolError, *of_httpx
         if isinstance(error, SiteStatsError) or not isinstance(error, faults):
             return None
-        links = [*_with_causes(error)]
+        links = [error]
+        while (cause := links[-1].__cause__) is not None:
+            links.append(cause)
         if isinstance(error, of_httpx):
-            exchange.step = self._step(links)
+            is_tls = any(isinstance(link, ssl.SSLError) for link in links)
+            step = "tls" if is_tls else "proxy" if self._proxy else "tcp"
+            exchange.step = step if isinstance(error, self._unsent) else "response"
         step, was_sent = exchange.step, exchange.step == "response"
         known: Any = {"request": request, "maybe_sent": was_sent, "step": step}
         if time.monotonic() + _TICK >= exchange.until:
@@ -88,8 +91,9 @@ class Failures:
             return RequestTimeoutError(message, **known)
         if isinstance(error, (TimeoutError, library.TimeoutException)):
             what = f"{'response from' if was_sent else 'connection to'} {self._origin}"
-            message = f"No {what} within timeout, {exchange.timeout:g} s."
-            return RequestTimeoutError(message, **known)
+            return RequestTimeoutError(
+                f"No {what} within timeout, {exchange.timeout:g} s.", **known
+            )
         return self._broken(links, known)
 
     def _broken(
@@ -99,8 +103,7 @@ class Failures:
         if known["maybe_sent"]:
             message = f"The connection to {self._origin} failed: "
         texts = [str(link) for link in links]
-        reason = ": ".join(filter(None, dict.fromkeys(texts)))
-        reason = reason or type(links[0]).__name__
+        reason = ": ".join(filter(None, dict.fromkeys(texts))) or repr(links[0])
         message += self._redactor.text(reason)[:_LONGEST_REASON]
         for link in links:
             if isinstance(link, ssl.SSLCertVerificationError):
@@ -112,22 +115,3 @@ class Failures:
             elif isinstance(link, socket.gaierror):
                 temporary = link.errno != socket.EAI_NONAME
         return ConnectionFailedError(message, temporary=temporary, **known)
-
-    def _step(self, links: list[BaseException]) -> str:
-        """What was under way when httpx failed."""
-        if not isinstance(links[0], self._unsent):
-            return "response"
-        for link in links:
-            if isinstance(link, (ssl.SSLError, socket.gaierror)):
-                return "tls" if isinstance(link, ssl.SSLError) else "name"
-        return "proxy" if self._proxy else "tcp"
-
-
-def _with_causes(error: BaseException) -> Iterator[BaseException]:
-    """*error*, and what led to it."""
-    link: BaseException | None = error
-    while link is not None:
-        yield link
-        # A group has one for each address of the host: the first stands for all.
-        inner: BaseException | None = getattr(link, "exceptions", [None])[0]
-        link = inner or link.__cause__

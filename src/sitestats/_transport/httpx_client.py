@@ -14,13 +14,14 @@ import sys
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
-from sitestats._common.errors import ClientClosedError, ConfigurationError, QueryError
+from sitestats._common.errors import ConfigurationError, QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
@@ -57,29 +58,27 @@ class Outgoing:
     # Slots keep them from whatever shows the attributes of objects.
     __slots__ = ("_base", "_given", "_headers", "_library", "_nothing")
 
-    def __init__(self, settings: Settings, library: ModuleType, given: Any) -> None:
+    def __init__(self, settings: Settings, library: Any, given: Any) -> None:
         """Make requests of *library* for a client of ours, or the *given* one."""
         self._base = str(settings.base)
-        self._library: Any = library
-        self._given = given
-        self._nothing = self._library.ByteStream(b"")
+        self._library, self._given = library, given
+        self._nothing = library.ByteStream(b"")
         agent = " ".join(filter(None, [settings.user_agent, f"sitestats/{_VERSION}"]))
-        always = [
-            ("Host", settings.base.authority),
-            ("Accept", "application/json"),
-            ("Accept-Encoding", "gzip"),
-            ("User-Agent", agent),
-            *((name, value.reveal()) for name, value in settings.headers),
-        ]
-        given_key, given_user = settings.api_key, settings.user_id
-        key = [("Api-Key", given_key.reveal())] if given_key else []
-        user = [("User-Id", given_user.reveal())] if given_user else []
-        headers: Any = self._library.Headers
+        always = {
+            "Host": settings.base.authority,
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": agent,
+            **{name: value.reveal() for name, value in settings.headers},
+        }
+        key = {"Api-Key": settings.api_key.reveal()} if settings.api_key else {}
+        user = {"User-Id": settings.user_id.reveal()} if settings.user_id else {}
+        headers = library.Headers
         self._headers: Mapping[Credentials, Any] = {
             Credentials.NONE: headers(always),
-            Credentials.KEY: headers([*always, *key]),
-            Credentials.KEY_AND_USER: headers([*always, *key, *user]),
-            Credentials.MADE_UP: headers([*always, ("Api-Key", _MADE_UP), *user]),
+            Credentials.KEY: headers(always | key),
+            Credentials.KEY_AND_USER: headers(always | key | user),
+            Credentials.MADE_UP: headers(always | user | {"Api-Key": _MADE_UP}),
         }
 
     def of(self, request: HttpRequest, extensions: dict[str, Any]) -> tuple[Any, Any]:
@@ -87,14 +86,10 @@ class Outgoing:
 
         Raises:
             QueryError: httpx does not take its address.
-            ClientClosedError: The user's client was closed.
         """
-        given = self._given
         headers, auth = self._headers[request.credentials], _NO_AUTH
-        if given is not None:
-            if given.is_closed:
-                raise ClientClosedError("http_client was closed: make a new client.")
-            ours, headers = headers, given.headers.copy()
+        if self._given is not None:
+            ours, headers = headers, self._given.headers.copy()
             headers.update(ours)
             # A write goes out once, and a scheme that waits for a challenge sends it
             # twice.
@@ -123,10 +118,7 @@ def _url(library: Any, address: str) -> Any:
         return library.URL(address)
     except library.InvalidURL as error:
         # Not from the transport, and so nothing that a retry could mend.
-        message = (
-            f"The request's address has {len(address):,} characters. httpx, which "
-            f"sends it, refuses it: {error}."
-        )
+        message = f"httpx refuses an address of {len(address):,} characters: {error}."
         raise QueryError([Problem(message, where="query")]) from None
 
 
@@ -213,10 +205,11 @@ class _DirectPool:
         data = b"%b\r\n\r\n%b" % (head, exchange.request.body)
         reading = await self._pool.exchange(data, self._route, exchange)
         body = reading.finish()
-        return httpcore.Response(
-            reading.status,
+        # In place of httpcore's, which looks at the type of each header.
+        return SimpleNamespace(
+            status=reading.status,
             headers=reading.headers,
-            content=body,
+            stream=httpx.ByteStream(body),
             # Also here: httpx has three generators around a stream.
             extensions={EXTENSION: body},
         )
@@ -285,9 +278,10 @@ def _context(
         # as truststore's does.
         if not isinstance(verify, str):
             return verify
-        is_folder = Path(verify).is_dir()
-        file, folder = (None, verify) if is_folder else (verify, None)
-        return ssl.create_default_context(cafile=file, capath=folder)
+        options: dict[str, Any] = {
+            "capath" if Path(verify).is_dir() else "cafile": verify
+        }
+        return ssl.create_default_context(**options)
     except OSError as error:
         raise ConfigurationError(
             f"The certificates to verify the service by can't be read: {error}. See "

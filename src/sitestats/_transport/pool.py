@@ -60,19 +60,18 @@ class Pool:
         if self._process != os.getpid():
             # In a forked child: what it inherited is its parent's.
             self._begin()
-        group = exchange.group
         with self._lock:
-            if self._used[group] < self._limit:
-                self._used[group] += 1
+            if self._used[exchange.group] < self._limit:
+                self._used[exchange.group] += 1
             else:
                 exchange.event = exchange.new_event()
-                self._waiting[group].append(exchange.event)
+                self._waiting[exchange.group].append(exchange.event)
         try:
             if exchange.event is not None:
                 await exchange.wait_for_place()
             self._check_open()
         except BaseException:
-            self.leave(group, exchange.event)
+            self.leave(exchange.group, exchange.event)
             raise
 
     def _check_open(self) -> None:
@@ -103,7 +102,12 @@ class Pool:
                 exchange.use(sock)
             await send_and_read(sock, data, reading, exchange)
         finally:
-            self._put_back(exchange.close(keep=reading.is_reusable))
+            kept = exchange.close(keep=reading.is_reusable)
+            with self._lock:
+                if kept is not None:
+                    self._idle.append((kept, time.monotonic()))
+                if self._is_closed:
+                    self._close_idle()
         return reading
 
     def _take(self, *, fresh: bool) -> socket.socket | None:
@@ -119,15 +123,6 @@ class Pool:
                     return sock
                 sock.close()
         return None
-
-    def _put_back(self, sock: socket.socket | None) -> None:
-        if sock is None:
-            return
-        with self._lock:
-            if not self._is_closed:
-                self._idle.append((sock, time.monotonic()))
-            else:
-                sock.close()
 
     @property
     def is_open(self) -> bool:
@@ -148,8 +143,6 @@ def _is_silent(sock: socket.socket) -> bool:
     sock.settimeout(0)
     try:
         sock.recv(1)
-    except (BlockingIOError, ssl.SSLWantReadError):
-        return True
-    except OSError:
-        pass
+    except OSError as error:
+        return isinstance(error, (BlockingIOError, ssl.SSLWantReadError))
     return False

@@ -45,8 +45,8 @@ class Redactor:
     def text(self, text: str) -> str:
         """*text* without credentials."""
         data = text.encode("utf-8", "surrogatepass")
-        data = _pattern(self._secrets, SHORTEST).sub(_MARK, data)
-        return data.decode("utf-8", "surrogatepass")
+        clean = _pattern(self._secrets, SHORTEST).sub(_MARK, data)
+        return clean.decode("utf-8", "surrogatepass")
 
     def response(self, response: HttpResponse) -> HttpResponse:
         """*response* without credentials."""

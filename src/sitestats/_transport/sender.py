@@ -11,6 +11,7 @@ text and raised without it.
 from __future__ import annotations
 
 import threading
+import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 
 _OPTIONS: Final = {"stream": True, "follow_redirects": False}
-_TIMEOUTS: Final = ("connect", "read", "write", "pool")
 _SUCCESS: Final = range(200, 300)
 
 
@@ -64,8 +64,8 @@ class _SenderBase:
         self._client = http_client or own_client(
             settings, self._pool, proxy, is_awaited=self._is_awaited
         )
-        own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
-        self._redactor = Redactor((*own, *proxy_secrets(proxy)))
+        others = *secrets_in(settings.headers), *proxy_secrets(proxy)
+        self._redactor = Redactor((settings.api_key, settings.user_id, *others))
         redact_logs(self._redactor)
         self._failures = Failures(settings, self._redactor, self._library, proxy)
         self._outgoing = Outgoing(settings, self._library, http_client)
@@ -83,7 +83,8 @@ class _SenderBase:
         except BaseException as error:
             failure = self._failures.of(exchange, error)
             if failure is None:
-                _clear_frames(error)
+                # The lines stay, for whoever looks for the mistake.
+                traceback.clear_frames(error.__traceback__)
                 raise
         # pyright can't know that no context above swallows an error.
         try:
@@ -97,7 +98,7 @@ class _SenderBase:
         if self._is_far:
             # Something may leave the machine at once.
             exchange.step = "response"
-            extensions["timeout"] = dict.fromkeys(_TIMEOUTS, exchange.left())
+            extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
             if not (self.is_given or self._is_awaited):
                 extensions["trace"] = exchange.trace
         request, auth = self._outgoing.of(exchange.request, extensions)
@@ -108,20 +109,16 @@ class _SenderBase:
         except self._library.HTTPStatusError as error:
             # By a hook of the user's: here the status decides.
             response = error.response
-        body, is_raw = response.extensions.get(EXTENSION), True
+        body = response.extensions.get(EXTENSION)
         if body is None:
-            is_raw = not response.is_closed
             body = await self._body(response, exchange)
         # The stream has the response, and so on in a circle.
         response.stream = NOTHING
-        headers: dict[str, str] = {}
-        # As httpx has them, in half the time: it looks for their encoding each time.
-        for name, value in response.headers.raw:
-            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        response.headers.encoding = "latin-1"
+        headers: dict[str, str] = dict(response.headers.items())
         headers.pop("set-cookie", None)
         status: int = response.status_code
-        if is_raw and (encoding := headers.get("content-encoding")):
+        if encoding := headers.get("content-encoding"):
             try:
                 body = decompressed(body, encoding)
             except CorruptError:
@@ -139,21 +136,23 @@ class _SenderBase:
     async def _body(self, response: Any, exchange: Exchange) -> bytes:
         """The body that httpx has read, or reads."""
         if response.is_closed:
-            # By a mock or a hook, which may have left it unread.
+            # By a mock or a hook, which has it decompressed, or left it unread.
+            response.headers.pop("content-encoding", None)
             with suppress(RuntimeError):
                 return bytes(response.content)
             return b""
         body = bytearray()
-        awaited = self._is_awaited
-        pieces = response.aiter_raw() if awaited else _each(response.iter_raw())
+        is_awaited = self._is_awaited
         try:
-            async for piece in pieces:
+            async for piece in (
+                response.aiter_raw() if is_awaited else _each(response.iter_raw())
+            ):
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise TooLargeError
                 exchange.left()
         finally:
-            if awaited:
+            if is_awaited:
                 await response.aclose()
             else:
                 response.close()
@@ -231,13 +230,3 @@ class AsyncSender(_SenderBase):
 async def _each(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
-
-
-def _clear_frames(error: BaseException) -> None:
-    """Take the variables from the frames of *error*, which may hold a credential; the
-    lines stay, for whoever looks for the mistake.
-    """
-    # Only who sees an exception has to load it.
-    import traceback
-
-    traceback.clear_frames(error.__traceback__)

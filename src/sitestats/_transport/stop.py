@@ -19,15 +19,14 @@ class Stop:
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
-        self._lock = threading.Lock()
         self._ends: set[Callable[[], object]] = set()
 
     def stop(self) -> None:
         """End what is under way, and let nothing more begin."""
-        with self._lock:
-            self._stopped.set()
-            for end in self._ends:
-                end()
+        self._stopped.set()
+        # What is added from now on sees that, and what is over does not care.
+        for end in [*self._ends]:
+            end()
 
     @contextmanager
     def ending(self, end: Callable[[], object]) -> Generator[None]:
@@ -36,8 +35,7 @@ class Stop:
         Raises:
             StoppedError: It did, or was stopped before.
         """
-        with self._lock:
-            self._ends.add(end)
+        self._ends.add(end)
         try:
             self._check()
             yield
@@ -45,8 +43,7 @@ class Stop:
             self._check()
             raise
         finally:
-            with self._lock:
-                self._ends.discard(end)
+            self._ends.discard(end)
 
     def sleep(self, seconds: float) -> None:
         """Wait for *seconds*.
