@@ -267,103 +267,80 @@ def client() -> Iterator[Any]:
         yield client
 
 
+def calls(step: Callable[..., object], *values: object) -> list[Callable[[], object]]:
+    """A call of *step* with each of *values*; a dict's are given by their names."""
+    return [
+        partial(step, **one) if isinstance(one, dict) else partial(step, one)
+        for one in values
+    ]
+
+
+NOON = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - without a zone it is no moment
 WRONG: dict[str, list[Callable[[], object]]] = {
-    "hostname": [
-        lambda: StatsQuery("https://a.example"),
-        lambda: Q.website(None),
-        lambda: Q.website(["a.example", "b.example"]),
-    ],
-    "path-slash": [lambda: Q.path("contact"), lambda: Q.path(""), lambda: Q.path(None)],
-    "path-root": [lambda: Q.path("/")],
-    "path-segment": [
-        *(lambda p=p: Q.path(p) for p in ("/a/../b", "/..", "/.", "/a\r\n", "/\x9b")),
-    ],
-    "text": [lambda: Q.path("/\ud800"), lambda: Q.where(pages=["/a", "\udfff"])],
-    "version-range": [
-        lambda: Q.version(7),
-        lambda: Q.version("6"),
-        lambda: Q.version(*[True]),
-    ],
-    "limit-range": [
-        *(lambda n=n: Q.limit(n) for n in (0, 1001, True, "50", 50.0, None)),
-    ],
-    "field-name": [
-        Q.fields,
-        lambda: Q.fields(["pages"]),
-        lambda: Q.fields("a,b"),
-    ],
-    "event-name": [
-        Q.events,
-        *(lambda n=n: Q.events("a", n) for n in ("a,b", "", "*", 5)),
-    ],
-    "info-flag": [lambda: Q.info(1), lambda: Q.info("true")],
-    "interval-name": [lambda: Q.interval("Day"), lambda: Q.interval(None)],
-    "timezone-name": [lambda: Q.timezone("utc"), lambda: Q.timezone(UTC)],
-    "period-day": [lambda: Q.on(20260301), lambda: Q.on("2026-03"), lambda: Q.on(None)],
-    "period-date": [lambda: Q.on("2026-02-29"), lambda: Q.during("2026-W54")],
-    "period-naive": [
-        lambda: Q.last(3).pinned("UTC", datetime(2026, 3, 1)),  # noqa: DTZ001 - the point
-    ],
-    "period-order": [lambda: Q.between("2026-03-02", date(2026, 3, 1))],
+    "hostname": calls(Q.website, "https://a.example", None, ["a.example", "b.example"]),
+    "path-slash": calls(Q.path, "contact", "", None),
+    "path-root": calls(Q.path, "/"),
+    "path-segment": calls(Q.path, "/a/../b", "/..", "/.", "/a\r\n", "/\x9b"),
+    "text": [*calls(Q.path, "/\ud800"), *calls(Q.where, {"pages": ["/a", "\udfff"]})],
+    "version-range": calls(Q.version, *(7, "6", True)),
+    "limit-range": calls(Q.limit, *(0, 1001, True, "50", 50.0, None)),
+    "field-name": [Q.fields, *calls(Q.fields, ["pages"], "a,b")],
+    "event-name": [Q.events, *calls(Q.events, "a,b", "", "*", 5)],
+    "info-flag": calls(Q.info, 1, "true"),
+    "interval-name": calls(Q.interval, "Day", None),
+    "timezone-name": calls(Q.timezone, "utc", UTC),
+    "period-day": calls(Q.on, 20260301, "2026-03", None),
+    "period-date": [*calls(Q.on, "2026-02-29"), *calls(Q.during, "2026-W54")],
+    "period-naive": calls(Q.last(3).pinned, {"zone": "UTC", "now": NOON}),
+    "period-order": calls(Q.between, {"start": "2026-03-02", "end": date(2026, 3, 1)}),
     "period-days": [
-        *(lambda n=n: Q.last(n) for n in (0, 100_000, True, "30", 1.0)),
-        lambda: Q.last(weeks=0),
-        lambda: Q.last(days=3, months=1),
-        lambda: Q.last(7, today=1),
+        *calls(
+            Q.last, *(0, 100_000, True, "30", 1.0, {"weeks": 0}, {"months": 10_000})
+        ),
+        *calls(Q.last, {}, {"days": 3, "months": 1}, {"days": 7, "today": 1}),
+        *calls(Q.last, {"weeks": 1, "today": True}),
     ],
     "period-unit": [
-        *(
-            lambda n=n: Q.during(n)
-            for n in ("march", "2026-3", "2026-Q5", "", 10**5000)
-        ),
-        lambda: Q.each("hour"),
-        Q.each,
-        lambda: Q.previous("day"),
+        *calls(Q.during, "march", "2026-3", "2026-Q5", "", 10**5000),
+        *[Q.each, *calls(Q.each, "hour"), *calls(Q.previous, "day")],
     ],
-    "period-words": [lambda: Q.last(30).each("month"), lambda: Q.each("day")],
-    "period-zone": [lambda: Q.last(3).pinned()],
-    "filter-name": [lambda: Q.where(countries="NL"), lambda: Q.where(path="/a")],
+    "period-words": [*calls(Q.last(30).each, "month"), *calls(Q.each, "day")],
+    "period-zone": [Q.last(3).pinned],
+    "filter-name": calls(Q.where, {"countries": "NL"}, {"path": None}),
     "filter-text": [
-        *(lambda v=v: Q.where(country=v) for v in (5, True, ["NL"])),
-        *(lambda v=v: Q.where(pages=v) for v in (5, ["/a", 5])),
+        *calls(Q.where, {"country": 5}, {"country": ["NL"]}),
+        *calls(Q.where, {"pages": 5}, {"pages": ["/a", 5]}),
     ],
-    "filter-empty": [lambda: Q.where(country=""), lambda: Q.where(pages=[])],
-    "filter-star": [lambda: Q.where(utm_term="a*b")],
-    "pages-comma": [lambda: Q.where(pages="/a,/b"), lambda: Q.where(pages=["/b,c"])],
-    "device-type": [lambda: Q.where(device_type="phone")],
-    "contains-filter": [lambda: Q.where(country=SEARCH)],
-    "contains-star": [lambda: Q.where(page="*abcdefghijkl*m*")],
-    "contains-length": [lambda: Q.where(page="*abcdefghijk/*")],
+    "filter-empty": calls(Q.where, {"country": ""}, {"pages": []}),
+    "filter-star": calls(Q.where, {"utm_term": "a*b"}),
+    "pages-comma": calls(Q.where, {"pages": "/a,/b"}, {"pages": ["/b,c"]}),
+    "device-type": calls(Q.where, {"device_type": "phone"}),
+    "contains-filter": calls(Q.where, {"country": SEARCH}),
+    "contains-star": calls(Q.where, {"page": "*abcdefghijkl*m*"}),
+    "contains-length": calls(Q.where, {"page": "*abcdefghijk/*"}),
     "metadata-key": [
-        lambda: Q.where_metadata({"a-b": 1}),
+        *calls(Q.where_metadata, {"a-b": 1}),
         lambda: Q.where_metadata({5: 1}),
     ],
     "metadata-value": [
-        *(
-            lambda v=v: Q.where_metadata(a=v)
-            for v in (float("nan"), float("-inf"), ["a"], 10**5000, date(2026, 3, 1))
-        ),
-        lambda: Q.where_metadata(a=datetime(2026, 3, 1)),  # noqa: DTZ001 - the point
+        partial(Q.where_metadata, a=value)
+        for value in (float("nan"), float("-inf"), ["a"], 10**5000, NOON.date(), NOON)
     ],
     "extra-name": [lambda: Q.extra_param("", "a")],
     "extra-value": [lambda: Q.extra_param("a", ["b"])],
     "callback-step": [lambda: Q.extra_param("callback", "show")],
-    "address": [
-        lambda: StatsQuery.from_url(None),
-        lambda: StatsQuery.from_url("x.example/example.com"),
-        lambda: StatsQuery.from_url("https://a.example/b.cd?country=%ff"),
-    ],
-    "address-parameter": [
-        lambda: StatsQuery.from_url("https://a.example/b.cd?x=1"),
-        lambda: StatsQuery.from_url("https://a.example/b.cd?limit=1&limit=2"),
-    ],
+    "address": calls(
+        StatsQuery.from_url,
+        *(None, "x.example/example.com", "https://a.example/b.cd?country=%ff"),
+    ),
+    "address-parameter": calls(
+        StatsQuery.from_url,
+        *("https://a.example/b.cd?x=1", "https://a.example/b.cd?limit=1&limit=2"),
+    ),
 }
 """Steps that are refused at once."""
 CALLS: dict[str, list[Callable[[Any], object]]] = {
-    "callback-name": [
-        lambda c, name=name: c.stats.get_jsonp(Q, callback=name)
-        for name in ("", "1a", "a-b", "a b", "a..b", ".a", "a[0]", "alert(1)", "é", 5)
-    ],
+    "callback-name": [lambda c: c.stats.get_jsonp(Q, callback=5)],
     "website-hostname": [
         lambda c: c.websites.add(""),
         lambda c: c.websites.add("localhost"),
@@ -577,7 +554,7 @@ def test_what_probably_means_something_else_warns(rule: str) -> None:
 CALLBACKS = {
     **dict.fromkeys(("show", "$.a_1.b", "_", "a.b.c", "jQuery123_456"), True),
     **dict.fromkeys(
-        ("", "1a", "a-b", "a b", "alert(1)", "a..b", ".a", "é", "a;b"), False
+        ("", "1a", "a-b", "a b", "alert(1)", "a..b", ".a", "é", "a[0]"), False
     ),
 }
 
