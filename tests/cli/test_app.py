@@ -155,8 +155,6 @@ def test_an_interruption_is_one_line(
         pytest.param(["statz"], "Did you mean 'stats'?", marks=SUGGESTED),
         pytest.param(["websites", "pla"], "Did you mean 'plan'?", marks=SUGGESTED),
         (["stats", "a.example", "--feild", "x"], "--field"),
-        (["stats", "a.example", "--json"], "no option --json: use --format json."),
-        (["websites", "list", "--csv"], "use --format csv."),
     ],
 )
 def test_a_name_that_there_is_not(run: Run, words: list[str], advice: str) -> None:

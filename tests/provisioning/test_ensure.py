@@ -64,16 +64,16 @@ class Service:
     """Websites, what becomes of adds, and a clock that only sleeping moves.
 
     *there* are websites such as ``"a b"``, and *answers* what happens to adds, such as
-    ``"a lost, b 400 No"``: a name of ``ANSWERS``, or a status with a message.
+    ``"a lost, b 400 No"``: a word, or a status with a message.
     """
 
     def __init__(self, there: str = "", answers: str = "") -> None:
         self.websites: dict[str, dict[str, Any]] = {}
+        self.processed = list[str]()
         for spec in specs(there):
             self.process({"hostname": spec.hostname})
         parts = (part.split(maxsplit=1) for part in answers.split(",") if part)
         self.answers = {f"{name}.example": answer for name, answer in parts}
-        self.processed = list[str]()
         self.sent = list[str]()
         self.lists = 0
         self.failing_lists = range(0)
@@ -87,6 +87,7 @@ class Service:
     def process(self, payload: dict[str, Any], **other: Any) -> HttpResponse:
         """Add a website, and respond to it."""
         name = payload["hostname"]
+        self.processed.append(name)
         public, zone = payload.get("isPublic", False), payload.get("timezone", "UTC")
         flags = {"is_public": public, "has_ssl": True, "has_script": False}
         self.websites[name] = {"hostname": name, "timezone": zone, **flags}
@@ -105,16 +106,38 @@ class Service:
             if self.lists in self.failing_lists:
                 raise ConnectionFailedError("refused", maybe_sent=False)
             return respond({"success": True, "websites": [*self.websites.values()]})
-        payload = json.loads(request.body)
+        return self.add(json.loads(request.body))
+
+    def add(self, payload: dict[str, Any]) -> HttpResponse:
+        """Respond to an add of *payload*."""
         answer = self.answers.get(payload["hostname"], "processed")
-        if answer != "not sent":
-            self.sent.append(payload["hostname"])
-        if answer[0].isdigit():
-            status, _, message = answer.partition(" ")
-            status, _, seconds = status.partition("/")
-            headers = {"retry_after": seconds} if seconds else {}
-            return respond({"ok": False, "error": message}, int(status), **headers)
-        return ANSWERS[answer](self, payload)
+        if answer == "not sent":
+            raise ConnectionFailedError("refused", maybe_sent=False)
+        self.sent.append(payload["hostname"])
+        match answer:
+            case "processed":
+                return self.process(payload)
+            case "different":
+                return self.process(payload, timezone="Asia/Tokyo", public=True)
+            case "elsewhere":
+                return self.process(payload | {"hostname": "b.example"})
+            case "added and lost":
+                self.process(payload)
+                raise ConnectionFailedError("reset", maybe_sent=True)
+            case "lost" | "late":
+                if answer == "late":
+                    # It is added after the next list was read.
+                    self.late.append((self.lists + 2, payload))
+                raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
+            case "taken":
+                # It was added before, and the list has it only now.
+                self.process(payload)
+                return respond({"ok": False, "error": "It was added before"}, 400)
+            case _:
+                status, _, message = answer.partition(" ")
+                status, _, seconds = status.partition("/")
+                headers = {"retry_after": seconds} if seconds else {}
+                return respond({"ok": False, "error": message}, int(status), **headers)
 
     def ensure(
         self,
@@ -162,61 +185,6 @@ class Service:
                 return self.handle(request)
         return None
 
-
-def processed(service: Service, payload: dict[str, Any], **other: Any) -> HttpResponse:
-    """The website is added."""
-    service.processed.append(payload["hostname"])
-    return service.process(payload, **other)
-
-
-def not_sent(_service: Service, _payload: dict[str, Any]) -> HttpResponse:
-    """The connection is refused: nothing is sent."""
-    raise ConnectionFailedError("refused", maybe_sent=False)
-
-
-def lost(_service: Service, _payload: dict[str, Any]) -> HttpResponse:
-    """The request times out, and nothing is added."""
-    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
-
-
-def added_and_lost(service: Service, payload: dict[str, Any]) -> HttpResponse:
-    """The website is added, and the response is lost."""
-    processed(service, payload)
-    raise ConnectionFailedError("reset", maybe_sent=True)
-
-
-def late(service: Service, payload: dict[str, Any]) -> HttpResponse:
-    """The request times out, and the website is added after the next list was read."""
-    service.late.append((service.lists + 2, payload))
-    return lost(service, payload)
-
-
-def taken(service: Service, payload: dict[str, Any]) -> HttpResponse:
-    """The website was added before, and the list has it only now."""
-    service.process(payload)
-    return respond({"ok": False, "error": "It was added before"}, 400)
-
-
-def elsewhere(service: Service, payload: dict[str, Any]) -> HttpResponse:
-    """The service adds it under another name."""
-    return processed(service, payload | {"hostname": "b.example"})
-
-
-def different(service: Service, payload: dict[str, Any]) -> HttpResponse:
-    """The service adds it with other values."""
-    return processed(service, payload, timezone="Asia/Tokyo", public=True)
-
-
-ANSWERS: dict[str, Callable[[Service, dict[str, Any]], HttpResponse]] = {
-    "processed": processed,
-    "not sent": not_sent,
-    "lost": lost,
-    "added and lost": added_and_lost,
-    "late": late,
-    "taken": taken,
-    "elsewhere": elsewhere,
-    "different": different,
-}
 
 # -- a run
 

@@ -1,25 +1,17 @@
-"""Which days are requested: rules, and a property over nights that fail anyhow."""
+"""Which days are requested, in which order, and what is left after failures."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
-import random
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
+from sitestats import ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse import Coverage
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,
     FAILED_IN_A_ROW,
-    LONGEST,
-    WATCHED,
     Days,
     Totals,
     WebsiteDays,
@@ -30,7 +22,6 @@ PAGES = frozenset({"pages"})
 ONE = Totals(1, 1)
 DOWN = ServerError("down", status=503)
 LOCKED = WebsiteLockedError("locked", status=423)
-UNKNOWN = NotFoundError("unknown", status=404)
 
 
 def at(number: int) -> dt.date:
@@ -90,6 +81,24 @@ def test_a_day_that_fails_holds_no_other_back() -> None:
     site = website(site.cursor(), days=6, first=at(4))
     assert run(site) == [6, 3]
     assert (site.cursor().through, site.cursor().first) == (at(6), FIRST)
+
+
+def test_a_run_that_ends_early_goes_on_in_the_next_update() -> None:
+    """A website ends after three failures in a row, or that of a histogram which has
+    all of its days.
+    """
+    site = website(days=9)
+    assert run(site, lambda day: None if day == 2 else DOWN) == [1, 2, 3, 4, 5]
+    assert FAILED_IN_A_ROW == 3
+    # A day that was not read before it is not there either.
+    site = website()
+    site.read(at(1), ONE)
+    site.failed((at(3), at(3)), DOWN)
+    cursor = site.cursor()
+    assert (cursor.reached, cursor.failed, cursor.behind(at(5))) == (at(1), (), 4)
+    site = website(lists=frozenset())
+    site.failed_period(site.periods.pop(), DOWN)
+    assert (site.ended, site.left) == (True, 0)
 
 
 def test_days_that_always_fail_take_turns() -> None:
@@ -173,117 +182,3 @@ def test_a_service_that_is_down_is_left_alone() -> None:
     assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
     assert str(sites["99"].cursor().error).startswith("the service fails: down")
     assert days.websites["whole"].cursor().error is None
-
-
-@attrs.define
-class Service:
-    """A service with histograms, and the tables that runs fill from it."""
-
-    luck: random.Random
-    totals: dict[dt.date, Totals] = attrs.Factory(dict)
-    stored: dict[dt.date, Totals] = attrs.Factory(dict)
-    """The totals in the tables."""
-    lists: dict[dt.date, frozenset[str]] = attrs.Factory(dict)
-
-    def change(self, last: dt.date, often: float) -> None:
-        """Let new days come, and the totals of others change."""
-        for n in range((last - FIRST).days + 1):
-            if at(n + 1) not in self.totals or self.luck.random() < often:
-                found = self.luck.choice([(0, 0), (1, 1), (2, 1), (0, 1)])
-                self.totals[at(n + 1)] = Totals(*found)
-
-    def run(
-        self, cursor: Coverage | None, badness: float, batch: int, **given: Any
-    ) -> Coverage:
-        """One run, whose requests fail with such a chance, and end in any order."""
-        site = WebsiteDays(cursor, timezone="UTC", **given)
-        lists = given["lists"]
-        self.read_histograms(site, lists, badness)
-        self.read_days(site, lists, badness, batch)
-        after = Coverage.from_state(json.loads(json.dumps(site.cursor().to_state())))
-        # It promises no day, and no list, that is not there.
-        for n in range((after.reached - after.first).days + 1):
-            if (day := after.first + n * DAY) not in after.failed:
-                assert after.lists <= self.lists[day]
-        return after
-
-    def read_histograms(
-        self, site: WebsiteDays, lists: frozenset[str], badness: float
-    ) -> None:
-        """Store the days that need no request of their own."""
-        while site.periods and not site.ended:
-            period = site.periods.pop()
-            assert (period[1] - period[0]).days < LONGEST
-            if self.luck.random() < badness:
-                site.failed_period(period, DOWN)
-                continue
-            found = {d: t for d, t in self.totals.items() if period[0] <= d}
-            found = {d: t for d, t in found.items() if self.luck.random() >= badness}
-            for day in site.read_period(period, found):
-                assert not lists or (found[day] == (0, 0) and "events" not in lists)
-                self.stored[day], self.lists[day] = found[day], lists
-
-    def read_days(
-        self, site: WebsiteDays, lists: frozenset[str], badness: float, batch: int
-    ) -> None:
-        """Store the days, unless the run is killed."""
-        schedule, taken = iter(sorted(site.schedule())), 1
-        while taken and self.luck.random() >= badness / 9:
-            days = [day for _, (*_, day) in zip(range(batch), schedule, strict=False)]
-            days = [day for day in days if site.take(day)]
-            taken = len(days)
-            self.luck.shuffle(days)
-            for day in days:
-                chance = self.luck.random()
-                if chance > badness:
-                    site.read(day, self.totals[day])
-                    self.stored[day], self.lists[day] = self.totals[day], lists
-                elif chance > badness * 0.1:
-                    site.failed((day, day), DOWN if chance > badness * 0.2 else UNKNOWN)
-
-
-WANTED = st.sampled_from([frozenset[str](), PAGES, frozenset({"pages", "events"})])
-NIGHT = st.tuples(
-    st.integers(0, 40),
-    st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]),
-    st.sampled_from([0.0, 0.3]),
-    WANTED,
-    st.integers(0, 25),
-    st.booleans(),
-)
-
-
-@given(st.lists(NIGHT, max_size=8), st.integers(0, 3), st.integers(1, 9), st.integers())
-def test_every_day_is_read(
-    nights: list[tuple[int, float, float, frozenset[str], int, bool]],
-    lag: int,
-    batch: int,
-    seed: int,
-) -> None:
-    """Whatever lists and first days were wanted before, and whatever failed, changed,
-    was killed or absent from histograms: at the end each day is there with each list,
-    and those of the last thirty have their totals.
-    """
-    service, cursor, last = Service(random.Random(seed)), None, FIRST
-    lists = frozenset[str]()
-    for more, badness, often, wanted, first, killed in nights:
-        last += more * DAY
-        service.change(last, often)
-        given: dict[str, Any] = {"first": min(last, FIRST + first * DAY), "lag": lag}
-        given |= {"lists": lists | wanted, "last": last}
-        after = service.run(cursor, badness, batch, **given)
-        if not killed:
-            # A killed run leaves rows, and no cursor.
-            cursor, lists = after, lists | wanted
-    service.change(last, 0)
-    for _ in range(len(nights) * FAILED_IN_A_ROW + 2):
-        given = {"lists": lists, "first": FIRST, "last": last, "lag": lag}
-        cursor = service.run(cursor, 0.0, batch, **given)
-    assert cursor is not None
-    assert (cursor.through, cursor.error, cursor.failed) == (last, None, ())
-    assert cursor.behind(last) == 0
-    assert service.totals.keys() == service.stored.keys()
-    for day, there in service.lists.items():
-        assert lists <= there
-        if day > last - WATCHED * DAY:
-            assert service.stored[day] == service.totals[day]

@@ -232,10 +232,6 @@ class _Warnings:
 
 def _usage(error: click.UsageError) -> str:
     message = error.format_message()
-    if isinstance(error, click.NoSuchOption):
-        name = error.option_name.lstrip("-")
-        if name in {"json", "jsonl", "csv", "xlsx"}:
-            message = f"There is no option --{name}: use --format {name}."
     # click's own errors are about options; those of a command often are not.
     if type(error) is click.UsageError or error.ctx is None:
         return message
