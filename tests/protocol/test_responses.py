@@ -219,7 +219,7 @@ VERSION_1 = {
     "visits": [{"date": "2026-11-20", "pageviews": 3}],
     "agents": [{"count": 1, "browser_name": "Firefox"}],
 }
-VERSION_2 = {
+VERSION_2: dict[str, Any] = {
     "ok": True,
     "error": None,
     "visits": [{"date": "2026-11-20", "pageviews": 3, "uniques": 2}],
@@ -243,12 +243,13 @@ def test_version_1_gives_its_total() -> None:
 def test_lists_of_older_versions_are_in_raw_alone(version: int) -> None:
     """Their shape is not documented (section 9); totals of the same name are typed."""
     query = QUERY.version(version).fields("visitors", "pages")
-    stats = read_response(query, {**VERSION_2, "visitors": 41})
+    pages = [*VERSION_2["pages"], entry("/a")]
+    stats = read_response(query, {**VERSION_2, "pages": pages, "visitors": 41})
     assert stats.visitors == 41
     assert stats.problems == ()
     with pytest.raises(FieldNotRequestedError, match="has 'pages' in another form"):
         _ = stats.pages
-    assert stats.raw()["pages"] == VERSION_2["pages"]
+    assert stats.raw()["pages"] == pages
 
 
 # --- no responses ---------------------------------------------------------------------

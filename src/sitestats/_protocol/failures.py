@@ -96,7 +96,7 @@ def service_error(
 
 
 def _class(status: int, code: JsonValue, message: str) -> type[ServiceError]:
-    if code == _LOCKED_CODE and status != HTTPStatus.TOO_MANY_REQUESTS:
+    if code == _LOCKED_CODE:
         return WebsiteLockedError
     if status in _BY_STATUS:
         return _BY_STATUS[status]
