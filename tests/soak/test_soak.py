@@ -25,7 +25,7 @@ import attrs
 import pytest
 
 from both_clients import KEY, QUERY, USER, WITH_TRIO
-from fault_cases import CASES, ONE_RETRY, whole
+from fault_cases import CASES, OK, ONE_RETRY
 from loopback import Connection, serve
 from sitestats import AsyncClient, Client, Outcome
 
@@ -56,7 +56,7 @@ def serve_faults(pipe: Pipe) -> None:
             with lock:
                 now = next(number)
             if now % 10:
-                connection.send(whole())
+                connection.send(OK)
                 continue
             for step in CASES[FAULTS[now // 10 % len(FAULTS)]].attempts[0]:
                 connection.send(step) if isinstance(step, bytes) else step(connection)

@@ -24,7 +24,7 @@ import attrs
 import trustme
 
 from both_clients import QUERY, opened
-from loopback import AUTHORITY, Connection, serve, silent
+from loopback import AUTHORITY, Connection, head, serve, silent, whole
 from sitestats import RetryPolicy, SiteStatsError
 
 MIB = 1024 * 1024
@@ -40,16 +40,6 @@ GOOD = json.dumps({"ok": True, "hostname": "example.com", "pageviews": 3}).encod
 JSON = "Content-Type: application/json"
 LENGTH = f"Content-Length: {len(GOOD)}"
 GZIP = "Content-Encoding: gzip"
-
-
-def head(*lines: str, status: str = "200 OK") -> bytes:
-    """A status line and headers."""
-    return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode("latin-1")
-
-
-def whole(body: bytes = GOOD, *lines: str, status: str = "200 OK") -> bytes:
-    """A complete response."""
-    return head(*lines, f"Content-Length: {len(body)}", status=status) + body
 
 
 def error(status: str, *lines: str, **values: object) -> bytes:
@@ -342,7 +332,7 @@ CASES: dict[str, Case] = {
         head(status="100 Continue"), head("Link: <a>", status="103 Early"), OK
     ),
     "switches protocols": broken(head(status="101 Switching Protocols"), close),
-    "has status 99": broken(whole(status="099 Odd"), close),
+    "has status 99": broken(whole(GOOD, status="099 Odd"), close),
     "has status 799": case(error("799 Odd"), gives="ServerError"),
     "sends HTML": case(whole(b"<html>Hi</html>", "Content-Type: text/html"), gives=BAD),
     "sends 204": case(b"HTTP/1.1 204 No Content\r\n\r\n", gives=BAD),

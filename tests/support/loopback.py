@@ -77,9 +77,7 @@ class Connection:
 
     def respond(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
         """Send a well-formed response."""
-        lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}"]
-        head = "\r\n".join([*lines, *headers, "", ""])
-        self.send(head.encode("latin-1") + body)
+        self.send(whole(body, *headers, status=f"{status} Whatever"))
 
     def drip(self, data: bytes) -> None:
         """Send a byte every 20 milliseconds until the client disconnects."""
@@ -236,9 +234,11 @@ def resolving(look_up: Callable[[], list[Any]]) -> Iterator[None]:
         yield
 
 
-RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
+def head(*lines: str, status: str = "200 OK") -> bytes:
+    """A status line and headers."""
+    return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode("latin-1")
 
 
-def with_length(body: bytes) -> bytes:
-    """A whole response."""
-    return RESPONSE % (len(body), body)
+def whole(body: bytes, *lines: str, status: str = "200 OK") -> bytes:
+    """A complete response."""
+    return head(*lines, f"Content-Length: {len(body)}", status=status) + body

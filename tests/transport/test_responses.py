@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from both_clients import KEY, QUERY, VARIANTS, WITH_TRIO, opened
-from loopback import Connection, serve, with_length
+from loopback import Connection, serve, whole
 from sitestats import (
     Client,
     ConnectionFailedError,
@@ -80,7 +80,7 @@ def test_a_compressed_body(variant: str) -> None:
         gzipped(gzip.compress(BODY)),
         gzipped(gzip.compress(BODY)[:-3]),
         gzipped(BODY, "br"),
-        with_length(BODY),
+        whole(BODY),
     )
     assert [found[0].pageviews, found[3].pageviews] == [7, 7]
     assert "its gzip ends early" in str(found[1])
@@ -103,7 +103,7 @@ def test_a_client_is_usable_after_a_recursion_error() -> None:
 
     def script(connection: Connection) -> None:
         while connection.request():
-            connection.send(with_length(BODY))
+            connection.send(whole(BODY))
 
     with serve(script) as server, Client(server.address, proxy=None) as client:
 
@@ -127,7 +127,7 @@ def test_a_call_ends_within_its_total_limit(variant: str) -> None:
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.send(with_length(BODY))
+        connection.send(whole(BODY))
         connection.request()
         connection.drip(b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 3000)
 
@@ -169,7 +169,7 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> N
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.send(with_length(BODY))
+        connection.send(whole(BODY))
         connection.request()
 
     with (
