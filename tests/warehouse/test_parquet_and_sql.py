@@ -34,8 +34,6 @@ EXPECTED = [
     ],
     # With the visitors of its best day, its days, and those of which more was read.
     [(B, "/", 28, 1, 1, 0), (A, "/", 22, 1, 2, 1), (A, "/prices", 16, 1, 2, 1)],
-    # All days are there.
-    [],
 ]
 """What the queries of the page find."""
 
