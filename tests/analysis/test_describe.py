@@ -6,12 +6,23 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import matplotlib as mpl
 import pytest
 
 from displayed import Page, pages_of, terminal
-from plotted import axes_of, daily, entries_of, hourly
-from sitestats import Client, HistogramEntry, StatsQuery, WebsiteSpec
+from plotted import axes_of, daily, entries_of, hourly, stats_of
+from sitestats import (
+    Client,
+    Entries,
+    Failed,
+    HistogramEntry,
+    ListEntry,
+    NotFoundError,
+    Outcomes,
+    StatsQuery,
+    WebsiteSpec,
+)
 from sitestats._results.comparison import changes_of
 from sitestats.analysis import Display
 from sitestats.emulator import Emulator
@@ -103,34 +114,32 @@ def test_a_display_can_show_the_code_that_makes_it_again(client: Client) -> None
     assert "StatsQuery" not in terminal(Display(stats.pages, code=True))
 
 
-def test_a_long_list_says_what_it_leaves_out() -> None:
-    """Above ten rows a list counts the others, and a truncated list says so."""
-    for shown in texts_of(pages_of(*(f"/{n}" for n in range(25)))):
-        assert "/9" in shown
-        assert "/10" not in shown
-        assert "… 15 more" in shown
-        assert "limit" not in shown
+@pytest.mark.parametrize(("rows", "left_out"), [(2, 23), (10, 15), (25, 0), (50, 0)])
+def test_a_table_has_as_many_rows_as_are_wanted(rows: int, left_out: int) -> None:
+    """By itself ten, and it says how many more there are."""
+    names = [f"/page-{number:02}" for number in range(25)]
+    pages = pages_of(*names)
+    for shown in texts_of(pages if rows == 10 else Display(pages, rows=rows)):
+        assert [name for name in names if name in shown] == names[:rows]
+        assert (f"… {left_out} more" in shown) is (left_out > 0)
+        assert (" more" in shown) is (left_out > 0)
+
+
+def test_a_list_that_was_cut_says_so() -> None:
+    """And so does one without entries."""
     cut = pages_of("/", truncated=True)
     for result in (cut, changes_of(cut, pages_of("/")), changes_of(pages_of("/"), cut)):
         assert all("cut by the limit" in shown for shown in texts_of(result))
+    assert all("limit" not in shown for shown in texts_of(pages_of("/")))
     assert all("nothing in this period" in shown for shown in texts_of(pages_of()))
 
 
 def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
     """Plans and reports show differences and failures before all the rest."""
     *specs, last = (WebsiteSpec(f"n{number}.example") for number in range(20))
-    plan = ProvisioningPlan(
-        (
-            *(ProvisionedWebsite(spec, "present") for spec in specs),
-            ProvisionedWebsite(last, "to_add"),
-        )
-    )
-    report = ProvisioningReport(
-        (
-            *(ProvisionedWebsite(spec, "added") for spec in specs),
-            ProvisionedWebsite(last, "unknown"),
-        )
-    )
+    there, missing = [ProvisionedWebsite(spec, "present") for spec in specs], last
+    plan = ProvisioningPlan((*there, ProvisionedWebsite(missing, "to_add")))
+    report = ProvisioningReport((*there, ProvisionedWebsite(missing, "unknown")))
     for result in (plan, report):
         for shown in texts_of(result):
             assert shown.index("n19.example") < shown.index("n0.example")
@@ -161,3 +170,41 @@ def test_bars_that_are_not_whole_say_why() -> None:
         for shown in texts_of(entries):
             assert "cut by the period" in shown
             assert "not over yet" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("referrers", "(none)"), ("countries", "(unknown)")]
+)
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_entry_without_a_value_has_a_label(
+    value: str | None, name: str, words: str
+) -> None:
+    """An entry without a value has the same label wherever it is displayed."""
+    entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
+    (tick,) = entries.plot(axes_of()).get_yticklabels()
+    assert all(words in shown for shown in (*texts_of(entries), tick.get_text()))
+
+
+def test_a_number_of_any_size_is_shown() -> None:
+    """A count beyond 64 bits breaks no display and no comparison."""
+    stats = stats_of(daily(2))
+    absurd = attrs.evolve(stats, values={"pageviews": 10**30})
+    for result in (absurd, absurd.compare_to(stats)):
+        assert all("000,000" in shown for shown in texts_of(result))
+
+
+def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
+    """Columns are aligned, numbers to the right, and texts are on one line."""
+    query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
+    blog = query.website("blog.semicomplete.com")
+    assert repr(client.stats.get_many([blog, query]).collect()).splitlines() == [
+        "2 queries",
+        "                       first day   last day    visitors",
+        "blog.semicomplete.com  2026-03-01  2026-03-04       298",
+        "semicomplete.com       2026-03-01  2026-03-04       953",
+    ]
+    odd = Failed(query, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
+    lines = repr(Outcomes([odd])).splitlines()
+    assert len(lines) == 4
+    assert "one two \\x1b[31mxxx" in lines[2]
+    assert len(lines[2]) < 120

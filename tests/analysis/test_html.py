@@ -43,8 +43,11 @@ def test_what_others_write_is_text(attack: str) -> None:
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_makes_a_tag(text: str) -> None:
-    """Whatever a path is, the page has the same tags."""
-    assert_harmless(pages_of(text)._repr_html_())
+    """Whatever a path is, the page has the same tags, and shows it."""
+    page = assert_harmless(pages_of(text)._repr_html_())
+    assert page.tags == assert_harmless(pages_of("/")._repr_html_()).tags
+    shown = "".join("".join(page.texts).replace("\ufffd", "\x00").split())
+    assert "".join(text.replace("\ufffd", "\x00").split()) in shown
 
 
 def test_half_a_letter_is_shown_as_an_escape() -> None:

@@ -26,7 +26,6 @@ from sitestats import (
     FieldNotRequestedError,
     HistogramEntry,
     ListEntry,
-    Outcome,
     Outcomes,
     QueryError,
     SiteStatsWarning,
@@ -34,6 +33,7 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats._results.comparison import changes_of, pairs_of
+from sitestats._results.tables import label_of
 from sitestats.analysis import Change, Comparison, Comparisons
 from sitestats.emulator import Emulator
 
@@ -138,21 +138,11 @@ def test_what_can_not_be_compared(query: StatsQuery, against: Any, words: str) -
     assert emulator.requests == ()
 
 
-@pytest.mark.parametrize(
-    ("now", "before", "absolute", "percent"),
-    [
-        (3, 2, 1, 50.0),
-        (3, 0, 3, None),
-        (0, 4, -4, -100.0),
-        (None, 4, None, None),
-    ],
-)
-def test_a_change(
-    now: float | None, before: float, absolute: float | None, percent: float | None
-) -> None:
+def test_a_change() -> None:
     """A change has no percentage of 0 or of an unknown count."""
-    change = Change(now, before)
-    assert (change.absolute, change.percent) == (absolute, percent)
+    changes = [Change(3, 2), Change(3, 0), Change(0, 4), Change(None, 4)]
+    found = [(change.absolute, change.percent) for change in changes]
+    assert found == [(1, 50.0), (3, None), (-4, -100.0), (None, None)]
 
 
 def test_a_field_that_was_not_requested(client: Client) -> None:
@@ -341,25 +331,21 @@ def test_what_changed_most_over_all_lists(client: Client) -> None:
     """One table tells where the change is from, the largest first, up or down; what
     is not known in both periods is left out.
     """
-    fields = ("pages", "countries", "device_types")
-    comparison = client.stats.compare(QUERY.fields(*fields).last(days=2))
-    table = comparison.largest(7)
-    rows = table.to_dicts()
-    assert [*rows[0]] == [
-        *("field", "value", "now", "before", "change", "percent", "direction")
-    ]
+    query = QUERY.fields("pages", "countries", "device_types").last(days=2)
+    comparison = client.stats.compare(query)
     known = [
         (name, item.value, item.pageviews.absolute)
-        for name in fields
-        for item in comparison[name]  # type: ignore[index]  # a list's name
+        for name, changes in comparison.lists.items()
+        for item in changes
         if item.pageviews.absolute
     ]
-    sizes = sorted((abs(change) for *_, change in known), reverse=True)
-    assert [abs(row["change"]) for row in rows] == sizes[:7]  # type: ignore[arg-type]
-    assert {(r["field"], r["value"], r["change"]) for r in rows} <= {*known}
-    assert rows[0]["value"] in terminal(table)  # type: ignore[operator]
-    assert table.to_pandas()["change"].dtype == "int64"
-    assert "unknown" not in [row["direction"] for row in rows]
+    table = comparison.largest(7)
+    assert "unknown" not in table.to_polars()["direction"]
+    found = table.to_polars().select("field", "value", "change").rows()
+    assert {*found} < {*known}
+    largest = sorted((abs(change) for *_, change in known), reverse=True)[:7]
+    assert [abs(change) for *_, change in found] == largest
+    assert all(row[1] in terminal(table) for row in found)
 
 
 # --- many queries -----------------------------------------------------------------
@@ -427,13 +413,11 @@ def test_a_frame_of_totals(growth: Comparisons) -> None:
         *("hostname", "timezone", *days, *totals, "partial", "error", "query")
     ]
     assert frame["hostname"].to_list() == [HOST, BLOG]
-    assert frame["first_day"].to_list() == [dt.date(2026, 3, 3)] * 2
-    assert frame["last_day_before"].to_list() == [dt.date(2026, 3, 2)] * 2
-    for row, comparison in zip(frame.to_dicts(), growth, strict=True):
-        change = comparison.totals["visitors"]
-        assert [row[f"visitors{end}"] for end in ENDS] == [
-            *(change.now, change.before, change.absolute, change.percent)
-        ]
+    assert [str(frame[day][0]) for day in days] == [*LAST, *FIRST]
+    changes = [comparison.totals["visitors"] for comparison in growth]
+    assert frame.select(f"visitors{end}" for end in ENDS).rows() == [
+        (one.now, one.before, one.absolute, one.percent) for one in changes
+    ]
     assert frame["seconds_on_page_change"].dtype == pl.Float64
     assert growth.to_pandas()["visitors"].tolist() == frame["visitors"].to_list()
     assert growth.to_arrow().column_names == frame.columns == growth.columns()
@@ -480,48 +464,39 @@ def test_what_failed_or_is_alone_has_its_row(client: Client) -> None:
         assert all(text in one for one in shown)
 
 
-@given(
-    now=st.lists(st.sampled_from("abc"), max_size=8),
-    before=st.lists(st.sampled_from("abc"), max_size=8),
-)
-def test_every_outcome_is_in_one_pair(now: list[str], before: list[str]) -> None:
-    """Each outcome of both periods is paired once, n-th with n-th of its website."""
-
-    def outcomes(names: list[str]) -> list[Outcome]:
-        return [
-            Failed(StatsQuery(f"{name}.example"), n, ConnectionFailedError("gone"))
-            for n, name in enumerate(names)
+queries = st.lists(
+    st.sampled_from(
+        [
+            *(QUERY.on(day) for day in ("2026-03-01", "2026-03-02")),
+            *(QUERY.path("/a/"), QUERY.path("/b/"), QUERY.where(country="US")),
         ]
+    ),
+    max_size=6,
+)
 
-    later, earlier = outcomes(now), outcomes(before)
+
+@given(now=queries, before=queries)
+def test_every_outcome_is_in_one_pair(
+    now: list[StatsQuery], before: list[StatsQuery]
+) -> None:
+    """Each outcome is compared once, n-th with n-th about one website, page and
+    filters.
+    """
+    later, earlier = (
+        [Failed(one, n, ConnectionFailedError("gone")) for n, one in enumerate(given)]
+        for given in (now, before)
+    )
     pairs = pairs_of(later, earlier)
-    assert [pair.now for pair in pairs[: len(now)]] == later
-    assert all(pair.now is None for pair in pairs[len(now) :])
-    found = [pair.before for pair in pairs if pair.before is not None]
-    assert sorted(one.index for one in found) == [*range(len(earlier))]
-    for name in "abc":
-        host = f"{name}.example"
-        mine = [pair for pair in pairs if pair.sides[0].query.hostname == host]
-        both = [pair for pair in mine if len(pair.sides) == 2]
-        assert len(both) == min(now.count(name), before.count(name))
-        assert len(mine) == max(now.count(name), before.count(name))
+    assert [pair.now for pair in pairs if pair.now] == later
+    found = [pair.before for pair in pairs if pair.before]
+    assert sorted(one.index for one in found) == [*range(len(before))]
+    for name in map(label_of, [*now, *before]):
+        mine = [pair for pair in pairs if label_of(pair.sides[0].query) == name]
+        counts = [[*map(label_of, given)].count(name) for given in (now, before)]
+        assert len(mine) == max(counts)
+        assert len([pair for pair in mine if len(pair.sides) == 2]) == min(counts)
         order = [pair.before.index for pair in mine if pair.before]
         assert order == sorted(order)
-
-
-def test_a_page_is_compared_with_itself(client: Client) -> None:
-    """Queries of one website for pages and with filters are told apart."""
-    pages = [
-        *(QUERY.path("/projects/xdotool/"), QUERY),
-        *(QUERY.where(country="US"), QUERY.where(country="DE")),
-    ]
-    one, other = (
-        client.stats.get_many([page.between(*days) for page in order]).collect()
-        for days, order in ((LAST, pages), (FIRST, pages[::-1]))
-    )
-    for comparison, page in zip(one.compare_to(other), pages, strict=True):
-        assert comparison.now.query == page.between(*LAST)
-        assert comparison.before.query == page.between(*FIRST)
 
 
 def test_months_of_one_website_have_their_days(client: Client) -> None:
