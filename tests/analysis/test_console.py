@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from displayed import pages_of, terminal
-from plotted import daily, stats_of
+from plotted import daily, entries_of, stats_of
 from sample_tables import sample_tables
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
 from sitestats._results.comparison import changes_of
@@ -68,20 +68,16 @@ def test_a_comparison() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "before", "color"),
-    [(2, 1, "\x1b[32m"), (1, 2, "\x1b[31m"), (1, 1, "")],
-    ids=["more is green", "less is red", "the same has no colour"],
+    ("now", "colors"), [(2, ["\x1b[32m"]), (0, ["\x1b[31m"]), (1, [])]
 )
-def test_a_change_is_coloured_by_its_sign(now: int, before: int, color: str) -> None:
-    """The colour tells up from down at a glance."""
+def test_a_change_is_coloured_by_its_sign(now: int, colors: list[str]) -> None:
+    """More is green, less is red, and the same has no colour."""
     both = (
         Entries([ListEntry("NL", n, n)], name="countries", entry_type=ListEntry)
-        for n in (now, before)
+        for n in (now, 1)
     )
     text = terminal(changes_of(*both), color=True)
-    assert [one for one in ("\x1b[32m", "\x1b[31m") if one in text] == [color] * bool(
-        color
-    )
+    assert [one for one in ("\x1b[32m", "\x1b[31m") if one in text] == colors
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -109,16 +105,12 @@ def test_any_path_is_printable(text: str) -> None:
 def test_no_part_of_a_row_is_cut_off() -> None:
     """A row of websites is wrapped, not cut, in a narrow terminal."""
     spec = WebsiteSpec("example.com", timezone="America/Argentina/ComodRivadavia")
-    differences = (
-        Difference("timezone", spec.timezone, "America/North_Dakota/New_Salem"),
-        Difference("public", wanted=False, found=True),
-    )
-    plan = ProvisioningPlan((ProvisionedWebsite(spec, "differing", None, differences),))
-    text = terminal(plan)
+    difference = Difference("timezone", spec.timezone, "America/North_Dakota/New_Salem")
+    item = ProvisionedWebsite(spec, "differing", None, (difference,))
+    text = terminal(ProvisioningPlan((item,)))
     assert "…" not in text
     assert "example.com " in text
-    words = [word for one in differences for word in str(one).split()]
-    assert all(word[:8] in text for word in words)
+    assert all(word[:8] in text for word in str(difference).split())
 
 
 @pytest.mark.parametrize("count", [3, 60, 400])
@@ -138,14 +130,11 @@ def test_a_chart_fits_where_it_is_drawn(count: int) -> None:
 
 def test_a_count_above_zero_is_seen() -> None:
     """The smallest count has a bar next to the largest, and zero has none."""
-    histogram = Entries(
-        [
-            HistogramEntry(dt.date(2026, 1, day), count, 1)
-            for day, count in enumerate((0, 1, 100_000), start=1)
-        ],
-        name="histogram",
-        entry_type=HistogramEntry,
-    )
-    zero, one, most = (line.count("█") for line in terminal(histogram).split("\n")[1:4])
+    days = [
+        HistogramEntry(dt.date(2026, 1, day), count, 1)
+        for day, count in enumerate((0, 1, 100_000), start=1)
+    ]
+    lines = terminal(entries_of(days, HistogramEntry)).splitlines()[1:4]
+    zero, one, most = (line.count("█") for line in lines)
     assert (zero, one) == (0, 1)
     assert most > 30

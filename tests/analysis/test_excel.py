@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from sitestats import (
     ConfigurationError,
     Entries,
-    MissingExtraError,
     PageEntry,
     StatsQuery,
 )
@@ -180,12 +179,3 @@ def test_columns_are_as_wide_as_their_values() -> None:
     assert widths[0] >= len("1,234,567,890")
     assert widths[1] >= len("2026-03-01")
     assert widths[2] < 70
-
-
-def test_without_the_library_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """XlsxWriter is imported when a workbook is written, and not before."""
-    monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
-    with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
-        write_workbook(io.BytesIO(), [])

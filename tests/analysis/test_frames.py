@@ -174,6 +174,7 @@ def test_a_number_without_room_is_an_error_that_names_it(method: str) -> None:
         ("polars", "polars", "to_polars"),
         ("pyarrow", "arrow", "to_arrow"),
         ("matplotlib.pyplot", "plot", "plot"),
+        ("xlsxwriter", "excel", "to_excel"),
     ],
 )
 def test_a_missing_library_names_its_extra(
@@ -182,5 +183,5 @@ def test_a_missing_library_names_its_extra(
     """Without the library the error says which extra to install."""
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match=rf"sitestats\[{extra}\]") as caught:
-        getattr(entries_of("list", 0), method)()
+        getattr(entries_of("list", 0), method)(*["x.xlsx"] * (method == "to_excel"))
     assert (caught.value.library, caught.value.extra) == (library, extra)

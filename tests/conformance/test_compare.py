@@ -90,12 +90,7 @@ def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) 
         ("America/Los_Angeles", "2026-03-08T10:30:00+00:00", 3),
         ("Europe/Berlin", "2026-10-25T01:30:00+00:00", 0),
         ("Asia/Kolkata", "2024-02-29T23:59:59+00:00", 40),
-        ("America/Sao_Paulo", "2026-12-31T23:30:00+00:00", 7),
-        ("Australia/Lord_Howe", "2026-04-05T15:00:00+00:00", 2),
         ("America/St_Johns", "2026-11-02T03:29:00+00:00", 5),
-        ("Pacific/Auckland", "2030-06-15T12:00:00+00:00", 25),
-        ("UTC", "2026-03-01T00:00:00+00:00", 4),
-        ("Etc/GMT+12", "2026-07-31T11:59:00+00:00", 11),
     ],
 )
 def test_no_false_alarm(zone: str, now: str, rows: int) -> None:

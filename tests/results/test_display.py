@@ -5,27 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
-def test_results_do_not_need_rich() -> None:
-    """Without rich results work, and have their repr and HTML."""
-    code = """
+WITHOUT_RICH = """
 import sys
 sys.modules["rich"] = sys.modules["rich.console"] = None
 from sitestats import Entries, ListEntry
 entries = Entries([ListEntry("NL", 3, 2)], name="countries", entry_type=ListEntry)
 print(entries, entries._repr_html_())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert "NL" in done.stdout, done.stderr
-
-
-def test_arrow_streams_without_pyarrow() -> None:
-    """With polars alone it makes the stream; without either library the error names the
-    extra.
-    """
-    code = """
+WITHOUT_PYARROW = """
 import sys
 sys.modules["pyarrow"] = None
 import datetime as dt
@@ -44,7 +33,18 @@ try:
 except MissingExtraError as error:
     print(error)
 """
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(WITHOUT_RICH, "<td class='text'>NL</td>"), (WITHOUT_PYARROW, "sitestats[arrow]")],
+    ids=["rich", "pyarrow"],
+)
+def test_without_a_library(code: str, words: str) -> None:
+    """Without rich results have their repr and HTML; without pyarrow polars makes a
+    stream of Arrow, and without either the error names the extra.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
-    assert "sitestats[arrow]" in done.stdout, done.stderr
+    assert words in done.stdout, done.stderr

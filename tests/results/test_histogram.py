@@ -33,54 +33,41 @@ def histogram(
     return read_response(QUERY.interval(interval), data, received=received).histogram
 
 
-def partial(entries: Entries[HistogramEntry]) -> list[bool]:
-    """Which entries are not over."""
-    return entries.column("partial")
-
-
-def test_the_current_day_is_partial() -> None:
-    """The day of the response is, in the zone of the response; days before are not."""
-    days = ("2026-07-18", "2026-07-19")
-    assert partial(histogram("day", *days, now="2026-07-19T12:00")) == [False, True]
-    assert partial(histogram("day", *days, now="2026-07-20T00:00")) == [False, False]
-    late = "2026-07-19T22:30"
-    london = histogram("day", *days, now=late, timezone="Europe/London")
-    assert partial(london) == [False, True]
-    assert partial(histogram("day", *days, now=late, timezone=AMSTERDAM)) == [False] * 2
-    assert partial(histogram("day", *days)) == [False, False]
-
-
-def test_what_comes_after_the_period_counts_in_no_entry() -> None:
-    """A week is complete once its period is over, though its last day is not."""
-    week = "2026-11-16"
-    ended = {"end": "2026-11-19T23:59:59.999Z", "now": "2026-11-20T12:00"}
-    assert partial(histogram("week", week, **ended)) == [False]
-    assert partial(histogram("week", week, now="2026-11-22T23:59")) == [True]
-    assert partial(histogram("week", week, now="2026-11-23T00:00")) == [False]
+WEEK = {"end": "2026-11-19T23:59:59.999Z"}
 
 
 @pytest.mark.parametrize(
-    ("interval", "first", "last"),
+    ("interval", "dates", "now", "envelope", "expected"),
     [
-        ("month", "2026-11-01", "2026-11-30"),
-        ("month", "2026-12-15", "2026-12-31"),
-        ("year", "2026-01-01", "2026-12-31"),
+        ("day", ["2026-07-18", "2026-07-19"], "2026-07-19T12:00", {}, [0, 1]),
+        ("day", ["2026-07-18", "2026-07-19"], "2026-07-20T00:00", {}, [0, 0]),
+        ("day", ["2026-07-19"], "2026-07-19T22:30", {"timezone": "Europe/London"}, [1]),
+        ("day", ["2026-07-19"], "2026-07-19T22:30", {"timezone": AMSTERDAM}, [0]),
+        ("day", ["2026-07-19"], None, {}, [0]),
+        ("hour", ["2026-11-20 11", "2026-11-20 12"], "2026-11-20T12:30", {}, [0, 1]),
+        ("hour", ["2026-11-20 12", "2026-11-20 13"], "2026-11-20T12:30", {}, [1, 1]),
+        ("week", ["2026-11-16"], "2026-11-22T23:59", {}, [1]),
+        ("week", ["2026-11-16"], "2026-11-23T00:00", {}, [0]),
+        # What comes after the period counts in no entry.
+        ("week", ["2026-11-16"], "2026-11-20T12:00", WEEK, [0]),
+        ("month", ["2026-11-01", "2026-12-15"], "2026-12-31T23:59", {}, [0, 1]),
+        ("month", ["2026-11-01", "2026-12-15"], "2027-01-01T00:00", {}, [0, 0]),
+        ("year", ["2026-01-01"], "2026-12-31T23:59", {}, [1]),
+        ("year", ["2026-01-01"], "2027-01-01T00:00", {}, [0]),
     ],
 )
-def test_longer_intervals_are_over_at_their_end(
-    interval: str, first: str, last: str
+def test_what_is_not_over_is_partial(
+    interval: str,
+    dates: list[str],
+    now: str | None,
+    envelope: dict[str, Any],
+    expected: list[int],
 ) -> None:
-    """A month or year is partial until its own last day is over."""
-    over = dt.date.fromisoformat(last) + dt.timedelta(days=1)
-    assert partial(histogram(interval, first, now=f"{last}T23:59")) == [True]
-    assert partial(histogram(interval, first, now=f"{over}T00:00")) == [False]
-
-
-def test_hours_to_come_are_partial() -> None:
-    """Hours of today that have not begun are partial too."""
-    hours = [f"2026-11-20 {hour}" for hour in range(24)]
-    marked = partial(histogram("hour", *hours, now="2026-11-20T12:30"))
-    assert marked == [False] * 12 + [True] * 12
+    """An entry is partial until its own end, in the zone of the response; also one
+    that has not begun.
+    """
+    entries = histogram(interval, *dates, now=now, **envelope)
+    assert entries.column("partial") == [*map(bool, expected)]
 
 
 @pytest.mark.parametrize(
@@ -113,13 +100,8 @@ def test_hours_begin_in_the_zone_of_the_response() -> None:
     utc = [start.astimezone(dt.UTC).hour for start in starts]
     assert utc == [23, 0, 1, 2]
     assert histogram("hour", *hours, timezone=None).column("start") == [None] * 4
-
-
-@pytest.mark.parametrize("hour", [-1, 24, 10**30])
-def test_an_impossible_hour_has_no_start(hour: int) -> None:
-    """Its entry is kept."""
-    (entry,) = histogram("hour", f"2026-07-20 {hour}")
-    assert (entry.hour, entry.start) == (hour, None)
+    impossible = histogram("hour", f"2026-07-20 {10**30}", "2026-07-20 24")
+    assert impossible.column("start") == [None] * 2
 
 
 @given(

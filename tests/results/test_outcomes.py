@@ -27,7 +27,6 @@ from sitestats import (
     NotFoundError,
     Outcomes,
     OutcomeStream,
-    QueryError,
     ServerError,
     SiteStatsWarning,
     StatsQuery,
@@ -61,12 +60,6 @@ def client(emulator: Emulator) -> Iterator[Client]:
 def collect(client: Client, *queries: StatsQuery) -> Outcomes:
     """The outcomes of *queries*."""
     return client.stats.get_many(queries).collect()
-
-
-async def collect_async(emulator: Emulator, *queries: StatsQuery) -> AsyncOutcomes:
-    """The same of an async client."""
-    async with emulator.async_client(retries=0) as client:
-        return await client.stats.get_many(queries).collect()
 
 
 # --- a sequence -------------------------------------------------------------------
@@ -126,15 +119,12 @@ def test_outcomes_show_themselves(client: Client) -> None:
     outcome shows its result or its error.
     """
     outcomes = collect(client, QUERY, NOBODY.between("2026-01-01", "2026-01-31"))
-    for shown in (
-        *(repr(outcomes), outcomes._repr_html_()),
-        terminal(outcomes, width=120),
+    html, text = outcomes._repr_html_(), terminal(outcomes, width=120)
+    for words in (
+        *("2 queries", HOST, "2026-03-01", "2026-03-04", "1,586", "page views"),
+        *("nobody.example", "2026-01-31", "NotFoundError: the service", "1 failed"),
     ):
-        for text in (
-            *("2 queries", HOST, "2026-03-01", "2026-03-04", "1,586", "page views"),
-            *("nobody.example", "2026-01-31", "NotFoundError: the service", "1 failed"),
-        ):
-            assert text in shown
+        assert all(words in shown for shown in (repr(outcomes), html, text))
     succeeded, failed = outcomes
     assert succeeded._repr_html_() == succeeded.result()._repr_html_()
     assert terminal(succeeded) == terminal(succeeded.result())
@@ -173,7 +163,6 @@ def test_collect_holds_each_query_once(
         assert [outcome.index for outcome in outcomes] == [*range(len(queries))]
         assert {one.query.params()["limit"] for one in outcomes.failed} == failed
         assert all(isinstance(one.error, ServerError) for one in outcomes.failed)
-        assert len(outcomes.succeeded) + len(outcomes.failed) == len(queries)
         assert len(outcomes.to_pandas()) == len(queries)
 
     async def main() -> None:
@@ -215,12 +204,15 @@ def test_async_outcomes_are_shown_and_framed_without_awaiting(
     emulator: Emulator, client: Client
 ) -> None:
     """Only a retry is awaited: what is there is there."""
-    outcomes = anyio.run(collect_async, emulator, QUERY, NOBODY)
+
+    async def main() -> AsyncOutcomes:
+        async with emulator.async_client(retries=0) as other:
+            return await other.stats.get_many([QUERY, NOBODY]).collect()
+
+    outcomes = anyio.run(main)
     assert isinstance(outcomes[:1], AsyncOutcomes)
     expected = collect(client, QUERY, NOBODY)
     assert outcomes.to_pandas().equals(expected.to_pandas())
-    assert outcomes.to_polars().equals(expected.to_polars())
-    assert outcomes.to_arrow().equals(expected.to_arrow())
     assert repr(outcomes) == repr(expected)
 
 
@@ -231,16 +223,9 @@ def test_collect_has_what_is_left_or_is_an_error(client: Client) -> None:
     with client.stats.get_many([QUERY] * 4) as stream:
         taken = next(stream)
         outcomes = stream.collect()
-        assert len(outcomes) == 3
-        assert taken.index not in [one.index for one in outcomes]
+        assert sorted([taken.index, *(one.index for one in outcomes)]) == [*range(4)]
         with pytest.raises(ConfigurationError, match="taken already"):
             stream.collect()
-    with client.stats.get_many([QUERY]) as stream:
-        assert len([*stream]) == 1
-        with pytest.raises(ConfigurationError, match="taken already"):
-            stream.collect()
-    stream = client.stats.get_many([QUERY])
-    assert len(stream.collect()) == 1
     with pytest.raises(ConfigurationError, match="was left"):
         stream.collect()
 
@@ -271,9 +256,12 @@ def test_a_list_of_many_websites(client: Client) -> None:
 
 
 def test_totals_of_many_websites(client: Client) -> None:
-    """Without a field each query, also one that failed or was not sent, has a row."""
-    broken = QUERY.during("last-month")
-    outcomes = collect(client, QUERY, NOBODY, QUERY.website(PROJECTS), broken)
+    """Without a field each query, also one that failed or was not sent, has a row, with
+    the days that it requested as dates; those of words are not known.
+    """
+    day = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")
+    unsent = QUERY.during("last-month")
+    outcomes = collect(client, QUERY, day, QUERY.website(PROJECTS), unsent)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = outcomes.to_polars()
@@ -285,7 +273,8 @@ def test_totals_of_many_websites(client: Client) -> None:
     assert frame["query"].to_list() == [0, 1, 2, 3]
     errors = [error and error.partition(":")[0] for error in frame["error"]]
     assert errors == [None, "NotFoundError", None, "QueryError"]
-    assert isinstance(outcomes[3].error, QueryError)
+    tokyo = ("Asia/Tokyo", dt.date(2026, 1, 1), dt.date(2026, 1, 31))
+    assert frame.select(DAYS).rows()[1::2] == [tokyo, (None, None, None)]
 
 
 def test_what_a_row_is_of_has_columns(client: Client) -> None:
@@ -306,16 +295,6 @@ def test_what_a_row_is_of_has_columns(client: Client) -> None:
             ("/projects/xdotool/", None),
             ("/blog/*", None),
         ]
-
-
-def test_the_days_of_a_failure(client: Client) -> None:
-    """A failed query has the days that it requested as dates; words are not known."""
-    dates = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")
-    unchecked = NOBODY.extra_param("start", "01.02.2026")
-    frame = collect(client, dates, NOBODY.last(days=3), unchecked).to_polars()
-    assert frame["first_day"].to_list() == [dt.date(2026, 1, 1), None, None]
-    assert frame["last_day"].to_list() == [dt.date(2026, 1, 31), None, None]
-    assert frame["timezone"].to_list() == ["Asia/Tokyo", None, None]
 
 
 def test_a_failed_query_without_rows_warns(client: Client) -> None:

@@ -7,23 +7,21 @@ import pickle
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import attrs
 import polars as pl
 import pytest
 
-from sitestats import Client, Website, WebsiteList
+from sitestats import Website, WebsiteList
 from sitestats.emulator import Emulator
+
+NOW = datetime(2026, 3, 5, 20, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
 def websites() -> Iterator[WebsiteList]:
     """Three websites, as the service lists them."""
-    with Emulator.demo().client() as client:
-        yield listed(client)
-
-
-def listed(client: Client) -> WebsiteList:
-    """The websites of *client*."""
-    return client.websites.list()
+    with Emulator.demo(now=NOW).client() as client:
+        yield client.websites.list()
 
 
 NAMES = [
@@ -46,39 +44,27 @@ def test_frames_have_the_documents_values(websites: WebsiteList) -> None:
     assert websites.to_arrow().column_names == NAMES
 
 
-def test_a_list_knows_when_the_service_responded() -> None:
-    """It is the service's ``Date``; so have a slice and a pickle."""
-    emulator = Emulator.demo()
-    emulator.now = datetime(2026, 3, 5, 20, tzinfo=UTC)
-    with emulator.client() as client:
-        websites = listed(client)
-    for one in (websites, websites[:1], pickle.loads(pickle.dumps(websites))):
-        assert one.responded_at == emulator.now
-    assert WebsiteList().responded_at is None
-
-
-def test_a_slice_keeps_its_table(websites: WebsiteList) -> None:
-    """A slice is shown and framed like the list, and an index gives a website."""
+def test_a_slice_is_a_list(websites: WebsiteList) -> None:
+    """A slice is shown and framed like the list, and an index gives a website; so does
+    a pickle, and each knows when the service responded, by its ``Date``.
+    """
     part = websites[1:]
-    assert isinstance(part, WebsiteList)
-    assert len(part) == 2
     assert isinstance(websites[0], Website)
+    assert [*part] == [*websites][1:]
     assert f">{websites[0].hostname}<" not in part._repr_html_()
     assert part[0].hostname in part._repr_html_()
     assert part.to_pandas()["hostname"].tolist() == [one.hostname for one in part]
-    assert [*part] == [*websites][1:]
-    assert pickle.loads(pickle.dumps(part)) == part
+    again = pickle.loads(pickle.dumps(part))
+    assert again == part
+    for one in (websites, part, again):
+        assert isinstance(one, WebsiteList)
+        assert one.responded_at == NOW
+    assert WebsiteList().responded_at is None
 
 
 def test_a_website_as_a_dict(websites: WebsiteList) -> None:
     """A website is plain JSON with the document's names, and what else was sent."""
-    website = Website(
-        **{
-            **{name: getattr(websites[0], name) for name in NAMES},
-            "label": None,
-            "extra": {"new": [1]},
-        }
-    )
+    website = attrs.evolve(websites[0], label=None, extra={"new": [1]})
     values = website.to_dict()
     assert list(values) == [*NAMES, "extra"]
     assert json.loads(json.dumps(values)) == values
