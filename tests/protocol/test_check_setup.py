@@ -13,7 +13,14 @@ import httpx
 import pytest
 
 from loopback import Connection, closed_address, serve
-from sitestats import AuthenticationError, Client, SetupReport, SetupRow, StatsQuery
+from sitestats import (
+    AuthenticationError,
+    Client,
+    QueryError,
+    SetupReport,
+    SetupRow,
+    StatsQuery,
+)
 from sitestats.emulator import Emulator
 
 KEY: Final = "sa_api_key_0123456789abcdef"
@@ -110,6 +117,14 @@ def test_a_key_without_a_user_id_needs_a_private_website() -> None:
         for request in emulator.requests
         if request.path == "/api/websites"
     )
+
+
+def test_a_wrong_host_name_is_refused_before_a_request() -> None:
+    """It is a mistake of the caller, and no row."""
+    emulator = Emulator.demo()
+    with emulator.client(user_id=None) as client, pytest.raises(QueryError):
+        client.check("no host name")
+    assert not emulator.requests
 
 
 def says_nothing(connection: Connection) -> None:

@@ -508,7 +508,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             fails is a row too.
 
         Raises:
-            QueryError: *hostname* is none; nothing was sent.
+            QueryError: *hostname* is not a valid host name. No request is sent.
 
         Example:
             >>> async def main() -> bool:

@@ -479,7 +479,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             fails is a row too.
 
         Raises:
-            QueryError: *hostname* is none; nothing was sent.
+            QueryError: *hostname* is not a valid host name. No request is sent.
 
         Example:
             >>> client.check().ok

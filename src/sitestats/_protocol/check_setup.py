@@ -80,7 +80,15 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
     """Check *settings* by requests that only read.
 
     Without a user ID, a key can be checked with a private website: *hostname*.
+
+    Raises:
+        QueryError: *hostname* is not a valid host name. No request is sent.
     """
+    website = None
+    if hostname is not None:
+        website = requested(
+            StatsQuery(hostname).fields("pageviews").last(days=1)
+        ).request
     sources = settings.sources
     base = f"{settings.base}, from {sources.get('base_url', 'a client')}"
     rows = [SetupRow("base address", base, ok=True)]
@@ -97,9 +105,8 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         response = yield from send_once(request, settings)
         rows.append(SetupRow("connection", "the service responds", ok=True))
         step = "credentials"
-        rows.append(
-            (yield from _check_credentials(settings, hostname, response, request))
-        )
+        row = yield from _check_credentials(settings, website, response, request)
+        rows.append(row)
     except SiteStatsError as error:
         failure = error
         rows.append(SetupRow(step, str(error), ok=False))
@@ -108,41 +115,38 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
 
 def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
     """The response to *request*, without a retry."""
-    response = yield Send(
-        request, (yield from now()).monotonic + settings.total_timeout
-    )
+    began = yield from now()
+    response = yield Send(request, began.monotonic + settings.total_timeout)
     assert isinstance(response, HttpResponse)
     return response
 
 
 def _check_credentials(
     settings: Settings,
-    hostname: str | None,
+    website: HttpRequest | None,
     response: HttpResponse,
     request: HttpRequest,
 ) -> Flow[SetupRow]:
     """Whether the service accepts the key with the user ID for its list of websites, or
-    the key alone for the private website *hostname*.
+    the key alone for the private *website*.
     """
     if request.credentials is not Credentials.NONE:
-        websites = read(settings, read_websites, response, request)
-        text = (
-            f"the service accepts them, and lists {counted(len(websites), 'website')}"
+        found = counted(
+            len(read(settings, read_websites, response, request)), "website"
         )
+        text = f"the service accepts them, and lists {found}"
         return SetupRow("credentials", text, ok=True)
     if settings.api_key is None:
         why = "there is no key, and public websites need none"
-    elif hostname is None:
+    elif website is None:
         why = "that needs a user ID, or the name of a private website"
     else:
-        query = StatsQuery(hostname).fields("pageviews").last(days=1)
-        request = requested(query).request
-        response = yield from send_once(request, settings)
-        read(settings, decode_json, response, request)
-        request = attrs.evolve(request, credentials=Credentials.NONE)
-        response = yield from send_once(request, settings)
+        response = yield from send_once(website, settings)
+        read(settings, decode_json, response, website)
+        website = attrs.evolve(website, credentials=Credentials.NONE)
+        response = yield from send_once(website, settings)
         try:
-            decode_json(response, request)
+            decode_json(response, website)
         except (AuthenticationError, PermissionDeniedError):
             text = "the service accepts the key, and refuses the website without it"
             return SetupRow("credentials", text, ok=True)
