@@ -1,13 +1,12 @@
-"""Pauses that the calls of a client share: which end last, and what is forgotten."""
+"""Pauses that the calls of a client share: which one counts."""
 
 from __future__ import annotations
-
-import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.pauses import LONGEST, Pauses
+from sitestats._common.retryable import LONGEST_PAUSE as LONGEST
+from sitestats._common.retryable import Pauses
 
 begun = st.lists(
     st.tuples(st.integers(0, 50), st.floats(0.01, 2 * LONGEST), st.booleans()),
@@ -22,7 +21,7 @@ def test_the_longest_pause_that_concerns_a_request_counts(
     is_search: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     """A search waits for all pauses, other requests for those of all requests alone;
-    none is longer than an hour, and what is over is forgotten.
+    none is longer than an hour.
     """
     shared = Pauses()
     for began, seconds, searches_alone in pauses:
@@ -34,11 +33,3 @@ def test_the_longest_pause_that_concerns_a_request_counts(
     ]
     left = shared.left(now=now, is_search=is_search)
     assert left == max([0.0, *(end - now for end in ends)])
-    assert all(end > now for end, _ in shared)
-
-
-def test_a_pickle_has_no_pause() -> None:
-    """The clock of another machine is another one, so no pause travels to it."""
-    shared = Pauses()
-    shared.begin(now=0.0, seconds=5.0, searches_alone=False)
-    assert not pickle.loads(pickle.dumps(shared))

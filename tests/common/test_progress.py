@@ -107,8 +107,8 @@ def test_a_shorter_text_leaves_nothing_of_a_longer_one(
         clock.now += 20
         show(3, 3)
     long, short, *_ = terminal.drawings
-    assert long == f"[{'#' * 5}{'.' * 11}] 1 of 3 days, 3 a minute, 40 s left"
-    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 40 s"
+    assert long == f"[{'#' * 5}{'.' * 11}] 1 of 3 days, 0.05 a second, 0:00:40 left"
+    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 0:00:40"
     assert len(short) == len(long)
 
 
@@ -145,8 +145,11 @@ def test_a_narrow_terminal_keeps_its_lines() -> None:
         "with showing(True, 'websites') as show: show(1, 2); show(2, 2)"
     )
     command = [sys.executable, "-c", program]
-    settings = os.environ | {"TERM": "xterm"}
-    subprocess.run(command, stderr=theirs, env=settings, check=True, timeout=60)
+    settings = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | {
+        "TERM": "xterm"
+    }
+    streams = {"stdout": theirs, "stderr": theirs}
+    subprocess.run(command, **streams, env=settings, check=True, timeout=60)
     os.close(theirs)
     shown = os.read(ours, 65_536).decode()
     os.close(ours)
@@ -165,9 +168,9 @@ def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
             show(done, 5000)
             clock.now += 5
     assert log.getvalue().splitlines() == [
-        "sitestats: 2,000 of 5,000 websites, 200 a second, 15 s left",
-        "sitestats: 4,000 of 5,000 websites, 200 a second, 5 s left",
-        "sitestats: 5,000 of 5,000 websites in 25 s",
+        "sitestats: 2,000 of 5,000 websites, 200 a second, 0:00:15 left",
+        "sitestats: 4,000 of 5,000 websites, 200 a second, 0:00:05 left",
+        "sitestats: 5,000 of 5,000 websites in 0:00:30",
     ]
 
 

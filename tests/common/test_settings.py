@@ -125,7 +125,7 @@ def test_a_variable_makes_every_client_read_only(
             lambda c=client: c.websites.add("example.com"),
             lambda c=client: c.websites.ensure([]),
         ):
-            with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to re"):
+            with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows only"):
                 write()
     assert emulator.requests == ()
     for no in ("0", "False", "no", "OFF", ""):
@@ -168,12 +168,10 @@ def test_the_file_is_a_pipe(environment: pytest.MonkeyPatch) -> None:
 def test_a_file_without_a_key_is_refused(
     content: bytes, tmp_path: Path, environment: pytest.MonkeyPatch
 ) -> None:
-    """What is not a key is not shown, and neither is a key in place of a path; a device
-    without an end is not read for ever.
-    """
+    """What is not a key is not shown, and neither is a key in place of a path."""
     (tmp_path / "key").write_bytes(content)
     environment.setenv("SITESTATS_API_KEY", "")
-    for path in (tmp_path / "key", tmp_path, tmp_path / "none", KEY, "/dev/zero"):
+    for path in (tmp_path / "key", tmp_path, tmp_path / "none", KEY):
         environment.setenv("SITESTATS_API_KEY_FILE", str(path))
         refused(Client, "^SITESTATS_API_KEY_FILE (is not usable|names a file that)")
 
@@ -248,12 +246,12 @@ def test_two_accounts(
 
 
 WRONG = {
-    "": "Each profile is a table",
-    "[profile.work]": "Each profile is a table",
-    "profiles = 3": "Each profile is a table",
-    "[profiles]\nwork = 'a_key_of_mine'": "Each profile is a table",
+    "": "Each profile is [profiles.NAME]",
+    "[profile.work]": "Each profile is [profiles.NAME]",
+    "profiles = 3": "Each profile is [profiles.NAME]",
+    "[profiles]\nwork = 'a_key_of_mine'": "Each profile is [profiles.NAME]",
     "[profiles.work]\nkey_file = 'x'": "missing required field `base_url`",
-    "[profiles.work": "is not valid",
+    "[profiles.work": "can't be read",
     "[profiles.work]\nbase_url = 3": "Expected `str`, got `int` - at `$.base_url`",
     "[profiles.work]\nbase_url = 'work.example'": "'base_url' of the profile 'work'",
     f"[profiles.work]\nbase_url = 'https://u:{KEY}@x.example'": "user name",
@@ -264,7 +262,6 @@ WRONG = {
             f"keyfile = '{KEY}'": "unknown field `keyfile`",
             f"user_id = 'a {KEY}'": "'user_id' of the profile 'work' is not usable",
             f"key_file = '{KEY}'": "names a file that can't be read",
-            "key_file = ''": "length >= 1 - at `$.key_file`",
             "read_only = 'yes'": "Expected `bool`, got `str` - at `$.read_only`",
         }.items()
     },
@@ -281,7 +278,7 @@ def test_a_profile_that_is_wrong(text: str, write: Callable[[str], Path]) -> Non
 def test_a_profile_that_is_not_there(write: Callable[[str], Path]) -> None:
     """The error names the profiles that there are; a wrong one spoils no other."""
     refused(Client.from_profile, "no profile is named: give its name, or set SITESTATS")
-    refused(lambda: Client.from_profile("work"), r"config\.toml, can't be read")
+    refused(lambda: Client.from_profile("work"), r"config\.toml can't be read")
     assert profile_names() == []
     write(f"{TWO}[profiles.wrong]\nurl = 3")
     refused(lambda: Client.from_profile("wrok"), r"did you mean 'work'\?.*'home'")

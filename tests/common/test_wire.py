@@ -21,22 +21,20 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
     [
         ("0", 0.0),
         ("7", 7.0),
+        ("9" * 400, 1e9),
         (" 7 ", 7.0),
         ("1.5", 1.5),
-        (".5", 0.5),
         ("7.", 7.0),
         ("-3", 0.0),
         ("-0", 0.0),
         ("+3", 3.0),
         ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
         ("Friday, 20-Nov-26 12:00:30 GMT", 30.0),
-        ("Fri Nov 20 12:00:30 2026", 30.0),
-        ("Fri, 20 Nov 2026 13:00:30 +0100", 30.0),
         ("Fri, 20 Nov 2026 11:59:30 GMT", 0.0),
     ],
 )
 def test_every_form_gives_seconds(value: str, seconds: float) -> None:
-    """Seconds, fractions, signs and the three dates of HTTP give a wait."""
+    """Seconds, fractions, signs and the dates of HTTP give a wait."""
     assert parse_retry_after(value, NOON) == seconds
 
 
@@ -53,13 +51,12 @@ def test_every_form_gives_seconds(value: str, seconds: float) -> None:
         "٣",
         "7 seconds",
         "-",
-        ".",
-        "9" * 400,
+        ".5",
         "2026-11-20T12:00:30Z",
         "Fri, 99 Nov 2026 12:00:30 GMT",
         "Fri, 20 Nov 2026 25:00:30 GMT",
         "Fri, 20 Nov 99999999 12:00:30 GMT",
-        "Fri, 31 Dec 9999 23:59:59 -2300",
+        "Fri, 20 Nov 2026 13:00:30 +0100",
         "20 11 2026",
         # Python's own reading would guess at these.
         "3 may 2099 5:1",

@@ -23,7 +23,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.pauses import Pauses
+from sitestats._common.retryable import Pauses
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import HttpRequest, HttpResponse

@@ -200,15 +200,12 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
 
         given = wrapped(base_url=base_url, api_key=api_key, **cast("Any", options))
         del base_url, api_key, options
-        profile = load_profile(name)
-        if given["base_url"] is NOT_GIVEN:
-            given["base_url"] = profile.base_url
-        if given["api_key"] is NOT_GIVEN:
-            given["api_key"] = profile.api_key()
-        given.setdefault("user_id", profile.user_id)
-        given["read_only"] = profile.read_only or given.get("read_only", False)
-        client = cls(**given)
-        settings = attrs.evolve(client._settings, profile=profile.name)
+        with_key = given["api_key"] is NOT_GIVEN
+        name, own = load_profile(name, with_key=with_key)
+        given = {key: one for key, one in given.items() if one is not NOT_GIVEN}
+        is_read_only = own["read_only"] or given.get("read_only", False)
+        client = cls(**(own | given | {"read_only": is_read_only}))
+        settings = attrs.evolve(client._settings, profile=name)
         client._set_up(settings, client._sender)
         return client
 

@@ -37,8 +37,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from itertools import islice
-from types import FrameType
 from typing import Any, Final, Literal
 
 import attrs
@@ -49,19 +47,10 @@ from .wire import Headers, HttpRequest
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
-MOST_PROBLEMS: Final = 50
-"""The most problems of one response: a hostile one may be wrong in a million places."""
-
 
 # Celery sends errors as JSON: what that can't hold comes back as a text.
-
-
 def _problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
     return (Problem(given),) if isinstance(given, str) else tuple(given)
-
-
-def _first_problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
-    return _problems(given if isinstance(given, str) else islice(given, MOST_PROBLEMS))
 
 
 def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -74,6 +63,9 @@ def _request(given: str | HttpRequest | None) -> HttpRequest | None:
 
 class SiteStatsError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+    def __str__(self) -> str:
+        return str(getattr(self, "message", super().__str__()))
 
     @property
     def retryable(self) -> bool:
@@ -153,9 +145,6 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
     name: str | None
     """What was read, such as ``"pages"``."""
 
-    def __str__(self) -> str:
-        return self.message
-
 
 @attrs.define(slots=False)
 class MissingExtraError(SiteStatsError, ImportError):
@@ -192,9 +181,6 @@ class TransportError(SiteStatsError):
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then."""
         return self.temporary and may_repeat(self.request, maybe_done=self.maybe_sent)
-
-    def __str__(self) -> str:
-        return self.message
 
 
 class ConnectionFailedError(TransportError):
@@ -239,12 +225,11 @@ class ServiceError(SiteStatsError):
 
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
-        text = f"{self.message} (status {self.status}{request})"
-        if self.credentials_from:
-            text += f"; {self.credentials_from}"
-        if self.retry_after is None or not self.retryable:
-            return text
-        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
+        source = f"; {self.credentials_from}" if self.credentials_from else ""
+        wait = ""
+        if self.retry_after is not None and self.retryable:
+            wait = f": try again in {math.ceil(self.retry_after):,} s"
+        return f"{self.message} (status {self.status}{request}){source}{wait}"
 
 
 class BadRequestError(ServiceError):
@@ -283,8 +268,8 @@ class ResponseError(SiteStatsError):
 
     message: str
     """What was read, and how it differs; without the problems."""
-    problems: tuple[Problem, ...] = attrs.field(default=(), converter=_first_problems)
-    """The wrong places, by their JSON paths. Reading stops after 50."""
+    problems: tuple[Problem, ...] = attrs.field(default=(), converter=_problems)
+    """The wrong places, by their JSON paths."""
     body: bytes = attrs.field(default=b"", repr=False)
     """The response's body as received, with credentials redacted."""
     headers: Mapping[str, str] = attrs.field(
@@ -296,10 +281,7 @@ class ResponseError(SiteStatsError):
     """The request, without credentials."""
 
     def __str__(self) -> str:
-        lines = [self.message, *map(str, self.problems)]
-        if len(self.problems) == MOST_PROBLEMS:
-            lines.append("… there may be more: reading stopped here")
-        return "\n".join(lines)
+        return "\n".join([self.message, *lines_of(self.problems)])
 
 
 class ResponseTooLargeError(ResponseError):
@@ -315,14 +297,10 @@ class SiteStatsWarning(UserWarning):
     """
 
 
-def _name_as_users_do() -> None:
-    # In tracebacks and pickles: sitestats.QueryError.
-    for value in list(globals().values()):
-        if isinstance(value, type) and issubclass(value, Exception):
-            value.__module__ = _PACKAGE
-
-
-_name_as_users_do()
+# In tracebacks and pickles: sitestats.QueryError.
+for _value in list(vars().values()):
+    if isinstance(_value, type) and issubclass(_value, Exception):
+        _value.__module__ = _PACKAGE
 
 
 def load_extra(library: str, *, extra: str) -> Any:
@@ -333,9 +311,8 @@ def load_extra(library: str, *, extra: str) -> Any:
     """
     try:
         return import_module(library)
-    except ImportError:
-        missing = MissingExtraError(library, extra=extra)
-    raise missing
+    except ImportError as error:
+        raise MissingExtraError(library, extra) from error
 
 
 # --- warnings ---------------------------------------------------------------------
@@ -348,15 +325,10 @@ def warn(message: str) -> None:
     outside of the package is searched for. Awaited calls may have none, and are
     reported at the event loop's.
     """
-    level = 2
-    frame = sys._getframe(1)  # noqa: SLF001  as warnings itself does
-    while frame.f_back is not None and _is_ours(frame):
-        frame = frame.f_back
-        level += 1
-    warnings.warn(message, SiteStatsWarning, stacklevel=level)
-
-
-def _is_ours(frame: FrameType) -> bool:
+    level, frame = 1, sys._getframe()  # noqa: SLF001  as warnings itself does
+    ours = _PACKAGE
     # By the name: pathlib, which would tell folders, takes long to import.
-    name: str = frame.f_globals.get("__name__", "")
-    return name.partition(".")[0] == _PACKAGE
+    while frame.f_back and ours == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+        ours = frame.f_globals.get("__name__", "").partition(".")[0]
+    warnings.warn(message, SiteStatsWarning, stacklevel=level)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from contextlib import suppress
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -19,6 +20,10 @@ from .text import shown
 _LABEL: Final = "[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*", re.ASCII)
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_NO_BASE: Final = re.compile(
+    r"[@?#\\\s]|[^:]//|/(\.|%2e){1,2}(/|$)|%(?![0-9a-f]{2})", re.IGNORECASE
+)
+"""A user name, a query, a fragment, and paths that servers resolve to others."""
 
 
 class HostnameError(ValueError):
@@ -93,28 +98,19 @@ class BaseAddress:
             ValueError: It is not valid. The message never shows the text, which may
                 be a credential in the wrong place.
         """
-        try:
-            parts = urlsplit(text if isinstance(text, str) else "")
-            host, port = service_host(parts.hostname or ""), parts.port
-        except ValueError:
-            parts, host, port = urlsplit(""), "", None
-        bad = not str(text).isprintable() or parts.netloc.endswith(":") or "%" in host
-        if bad or not host or parts.scheme not in _DEFAULT_PORTS or port == 0:
-            raise ValueError(
-                "The base address is not valid: give one that begins with 'https://' "
-                "or 'http://', such as 'https://stats.example.com:8443'"
-            )
-        if "@" in parts.netloc or "?" in str(text) or "#" in str(text):
-            raise ValueError(
-                "The base address has a user name, a '?' or a '#': leave it out, and "
-                "give the credentials as api_key and user_id"
-            )
-        prefix = parts.path.rstrip("/")
-        if re.search(
-            r"//|\\|/(\.|%2e){1,2}(/|$)|%(?![0-9a-f]{2})|\s", prefix, re.IGNORECASE
-        ):
-            raise ValueError("The base address has a path that can't be requested")
-        return cls(parts.scheme, host, port, quote(prefix, safe="/%:@!$&'()*+,;=~"))
+        given = text if isinstance(text, str) and text.isprintable() else ""
+        with suppress(ValueError):
+            parts = urlsplit(given)
+            host, port = _service_host(parts.hostname or ""), parts.port
+            is_http = parts.scheme in _DEFAULT_PORTS and not parts.netloc.endswith(":")
+            if is_http and host and port != 0 and not _NO_BASE.search(given):
+                prefix = quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
+                return cls(parts.scheme, host, port, prefix)
+        raise ValueError(
+            "The base address is not valid: give one that begins with 'https://' or "
+            "'http://', such as 'https://stats.example.com:8443', without a user name, "
+            "'?' or '#'"
+        )
 
     @property
     def authority(self) -> str:
@@ -136,15 +132,13 @@ class BaseAddress:
         return f"{self.scheme}://{host}{port}{self.prefix}"
 
 
-def service_host(text: str) -> str:
-    """The host of an address, lower case and ASCII, without an IP's brackets.
+def _service_host(text: str) -> str:
+    """The host of an address, lower case and ASCII; empty if it is not valid.
 
     Raises:
-        ValueError: It is not valid.
+        ValueError: It is an IP address that is not valid.
     """
-    bare = text.strip("[]")
-    if ":" in bare or bare.rpartition(".")[2].isdigit():
-        return str(ipaddress.ip_address(bare))
-    if not (host := _to_ascii(bare)):
-        raise ValueError("The address has no valid host")
-    return host
+    if ":" in text or text.rpartition(".")[2].isdigit():
+        # One with a zone is of one machine alone.
+        return "" if "%" in text else str(ipaddress.ip_address(text))
+    return _to_ascii(text)

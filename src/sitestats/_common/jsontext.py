@@ -34,11 +34,7 @@ def load_json(body: bytes) -> JsonValue:
         raise NotJsonError("is empty")
     try:
         value = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise NotJsonError(f"is not UTF-8 at byte {error.start}") from None
-    except RecursionError:
-        raise NotJsonError("is nested too deeply") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotJsonError(f"is not JSON: {error}") from None
     return value
 

@@ -26,19 +26,11 @@ def locked(name: str, *, busy: str) -> Generator[FileIO]:
         OSError: It can't be opened or locked.
     """
     with FileIO(name, "a+", opener=partial(os.open, mode=0o600)) as file:
-        try:
-            _flock(file, lock=True)
-        except BlockingIOError:
-            raise BusyError(busy) from None
-        try:
-            yield file
-        finally:
-            # Forked processes have the file too, and would keep the lock.
-            _flock(file, lock=False)
+        if sys.platform != "win32":
+            import fcntl
 
-
-def _flock(file: FileIO, *, lock: bool) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if lock else fcntl.LOCK_UN)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(busy) from None
+        yield file

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import attrs
 import msgspec
 
 from .errors import ConfigurationError
@@ -15,13 +14,11 @@ from .secret import Secret, as_secret, read_key_file
 from .settings import PROFILE_VARIABLE
 from .text import did_you_mean, shown
 
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
-    base_url: _Text
-    user_id: _Text | None = None
-    key_file: _Text | None = None
+    base_url: str
+    user_id: str | None = None
+    key_file: str | None = None
     read_only: bool = False
 
 
@@ -29,28 +26,14 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     profiles: dict[str, dict[str, Any]]
 
 
-@attrs.frozen
-class Profile:
-    """One account: where the service is, and how to get the credentials."""
+def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, Any]]:
+    """The name of a profile, and the arguments of a client that it stands for.
 
-    name: str
-    base_url: Secret
-    user_id: Secret | None
-    key_file: Path | None
-    read_only: bool
-
-    def api_key(self) -> Secret | None:
-        """The key, read from its file; None without one."""
-        if self.key_file is None:
-            return None
-        return read_key_file(self.key_file, f"'key_file' of the profile {self.name!r}")
-
-
-def load_profile(name: str | None = None) -> Profile:
-    """The profile of that name; without one, of ``SITESTATS_PROFILE``.
+    Without a name it is that of ``SITESTATS_PROFILE``.
 
     Raises:
-        ConfigurationError: There is no such profile, or the file is wrong.
+        ConfigurationError: There is no such profile, or the file is wrong, or the key
+            can't be read.
     """
     if not (name := name or os.environ.get(PROFILE_VARIABLE)):
         raise ConfigurationError(
@@ -58,14 +41,19 @@ def load_profile(name: str | None = None) -> Profile:
         )
     path = profiles_path()
     table, end = _table(path, name), f" of the profile {shown(name)}"
-    file = table.key_file and os.path.expanduser(table.key_file)  # noqa: PTH111 - raises nothing
-    return Profile(
-        name,
-        base_url=Secret(table.base_url, f"'base_url'{end}"),
-        user_id=as_secret(table.user_id, f"'user_id'{end}"),
-        key_file=path.parent / file if file else None,
-        read_only=table.read_only,
-    )
+    options: dict[str, Any] = {
+        "base_url": Secret(table.base_url, f"'base_url'{end}"),
+        "user_id": as_secret(table.user_id, f"'user_id'{end}"),
+        "api_key": None,
+        "read_only": table.read_only,
+    }
+    file = table.key_file
+    # A traceback may show the variables while the key is read.
+    del table
+    if file and with_key:
+        whole = path.parent / os.path.expanduser(file)  # noqa: PTH111 - raises nothing
+        options["api_key"] = read_key_file(whole, f"'key_file'{end}")
+    return name, options
 
 
 def profile_names() -> list[str]:
@@ -117,8 +105,6 @@ def _tables(path: Path) -> dict[str, dict[str, Any]]:
     try:
         # Notepad begins with a byte order mark.
         return msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File).profiles
-    except OSError as error:
-        problem = f"can't be read: {error.strerror or error}"
-    except ValueError as error:
-        problem = f"is not valid: {error}. Each profile is a table [profiles.NAME]"
-    raise ConfigurationError(f"the file of profiles, {path}, {problem}")
+    except (OSError, ValueError) as error:
+        problem = f"{path} can't be read: {error}. Each profile is [profiles.NAME]"
+    raise ConfigurationError(problem)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
@@ -25,8 +26,6 @@ Progress: TypeAlias = bool | ShowProgress | None
 
 _WIDTH: Final = 16
 """Numbers of seven digits fit into 80 columns beside a bar this wide."""
-_TOO_MANY: Final = 100
-"""From this many seconds on, minutes are easier to read, and then hours."""
 
 
 class _Bar:
@@ -38,25 +37,26 @@ class _Bar:
 
     every = 0.5
     """How many seconds pass between two drawings; it is enough to see that it moves."""
+    first = 0.0
+    """How many seconds pass before the first one."""
 
-    def __init__(self, what: str, clock: Callable[[], float], due: float = 0.0) -> None:
+    def __init__(self, what: str, clock: Callable[[], float]) -> None:
         self._what, self._clock, self._began = what, clock, clock()
         self._done, self._total, self._seconds = 0, cast("int | None", None), 0.0
         self._since = self._newer = (0.0, 0)
-        self._due, self._drawn = due, ""
+        self._due, self._drawn = self.first, ""
 
     def draw(self, text: str) -> None:
         """Show *text*."""
-
-    def end(self) -> None:
-        """Leave a good sight, where something was drawn."""
 
     def __enter__(self) -> ShowProgress:
         return self._count
 
     def __exit__(self, *_: object) -> None:
-        if self._drawn:
-            self.end()
+        """Show the end, where something was shown."""
+        self._seconds = self._clock() - self._began
+        if self._drawn and self._drawn != self.text():
+            self.draw(self.text())
 
     def _count(self, done: int, total: int | None) -> None:
         self._done, self._total = done, total
@@ -65,8 +65,9 @@ class _Bar:
             self._since, self._newer = self._newer, (self._seconds, done)
         if self._seconds >= self._due:
             self._due = self._seconds + self.every
-            self._drawn = self.text()
-            self.draw(self._drawn)
+            text = self.text()
+            self.draw(text)
+            self._drawn = text
 
     def text(self) -> str:
         """A bar where there is a total, and the numbers."""
@@ -77,20 +78,20 @@ class _Bar:
 
     def numbers(self) -> str:
         """The numbers, and after the first second the rate and the time left."""
-        since, before = self._since
+        (since, before), total = self._since, self._total
         text = f"{self._done:,} {self._what} so far"
-        if self._total is not None:
-            text = f"{self._done:,} of {self._total:,} {self._what}"
+        if total is not None:
+            text = f"{self._done:,} of {total:,} {self._what}"
         # The rate of less time is chance.
         if self._seconds < 1 or self._done <= before:
             return text
-        if self._done == self._total:
+        if self._done == total:
             return f"{text} in {_duration(self._seconds)}"
         rate = (self._done - before) / (self._seconds - since)
-        text = f"{text}, {_frequency(rate)}"
-        if self._total is None:
+        text += f", {float(f'{rate:.2g}'):,g} a second"
+        if total is None:
             return text
-        return f"{text}, {_duration(max(0, self._total - self._done) / rate)} left"
+        return f"{text}, {_duration(max(0, total - self._done) / rate)} left"
 
 
 class _Terminal(_Bar):
@@ -99,18 +100,20 @@ class _Terminal(_Bar):
     _width = 0
 
     def draw(self, text: str) -> None:
-        room = 79
-        with suppress(OSError, ValueError):
-            # It is 0 where nobody has set it.
-            room = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        # With what it imports itself it would take a tenth of our own import.
+        from shutil import get_terminal_size
+
+        # Some terminals wrap a line that fills them.
+        room = get_terminal_size().columns - 1
         _write(f"\r{text[:room].ljust(min(self._width, room))}")
         self._width = len(text)
 
-    def end(self) -> None:
-        # Ctrl-C leaves ^C behind the text.
-        self._width += 2
-        self.draw("")
-        _write("\r")
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            # Ctrl-C leaves ^C behind the text.
+            self._width += 2
+            self.draw("")
+            _write("\r")
 
 
 class _Notebook(_Bar):
@@ -118,46 +121,25 @@ class _Notebook(_Bar):
 
     def __init__(self, what: str, clock: Callable[[], float], shell: Any) -> None:
         super().__init__(what, clock)
-        self._publish = partial(
-            shell.display_pub.publish, transient={"display_id": uuid4().hex}
-        )
-        self._is_update = False
+        shown = {"display_id": uuid4().hex}
+        self._publish = partial(shell.display_pub.publish, transient=shown)
 
     def draw(self, text: str) -> None:
-        self._publish({"text/plain": text}, update=self._is_update)
-        self._is_update = True
-
-    def end(self) -> None:
-        self._seconds = self._clock() - self._began
-        self.draw(self.text())
+        self._publish({"text/plain": text}, update=bool(self._drawn))
 
 
 class _Log(_Bar):
     """Writes a line each ten seconds, and one at the end."""
 
-    every = 10.0
+    first = every = 10.0
     text = _Bar.numbers
 
     def draw(self, text: str) -> None:
         _write(f"sitestats: {text}\n")
 
-    def end(self) -> None:
-        if self._drawn != self.text():
-            self.draw(self.text())
-
 
 def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1), ("min", 60)):
-        if seconds / size < _TOO_MANY:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds / 3600:,.1f} h"
-
-
-def _frequency(rate: float) -> str:
-    for unit, factor in (("a second", 1), ("a minute", 60)):
-        if rate * factor >= 1:
-            return f"{float(f'{rate * factor:.2g}'):,g} {unit}"
-    return f"{rate * 3600:.2g} an hour"
+    return str(timedelta(seconds=round(seconds)))
 
 
 def showing(
@@ -190,7 +172,7 @@ def showing(
         return nullcontext()
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         return _Terminal(what, clock)
-    return _Log(what, clock, due=_Log.every)
+    return _Log(what, clock)
 
 
 def _write(text: str) -> None:

@@ -13,8 +13,6 @@ from .text import shown
 
 SHORTEST: Final = 4
 """A credential of fewer characters is in many words, so it is not redacted."""
-_LONGEST_FILE: Final = 65_536
-"""The most bytes of a key's file: a longer one might be a device without an end."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A name of RFC 9110, section 5.1."""
 _HEADER_VALUE: Final = r"[!-~]([ -~\t]*[!-~])?|"
@@ -55,12 +53,6 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret('…')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash(self._value)
 
     def __reduce__(self) -> NoReturn:
         raise ConfigurationError(
@@ -112,11 +104,9 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         ConfigurationError: The file can't be read, or has more than a credential.
     """
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - Path changes "/dev/fd/…/"
-            secret = Secret(
-                file.read(_LONGEST_FILE).decode("utf-8-sig", "replace").rstrip(),
-                source,
-            )
+        # Not by a Path, which changes "/dev/fd/…/".
+        with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
+            secret = Secret(file.read().rstrip(), source)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not a path"
         # Its name is not shown: it may be the key itself, in the wrong place.

@@ -12,7 +12,7 @@ import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
-from .pauses import Pauses
+from .retryable import Pauses
 from .secret import Secret, as_secret, checked_headers, checked_secret, read_key_file
 from .wire import Credentials
 
@@ -128,14 +128,14 @@ def as_policy(retries: int | RetryPolicy) -> RetryPolicy:
     return retries if isinstance(retries, RetryPolicy) else RetryPolicy(retries)
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Settings:
     """The checked arguments of a client's constructor."""
 
     base: BaseAddress
     api_key: Secret | None = None
     user_id: Secret | None = None
-    sources: Mapping[str, str] = attrs.field(factory=dict[str, str], eq=False)
+    sources: Mapping[str, str] = attrs.field(factory=dict[str, str])
     """What the base address, each credential, the proxy and ``read_only`` are from: a
     variable, a profile's setting, or an argument by its name."""
     withheld: tuple[str, ...] = ()
@@ -155,9 +155,8 @@ class Settings:
     """What stands before the package's own name, from a header of the caller's."""
     profile: str = ""
     """The name of the profile that the account is of, for errors."""
-    # Clients with different stores may share their connections.
-    store: KeyValueStore | None = attrs.field(default=None, eq=False)
-    pauses: Pauses = attrs.field(factory=Pauses, eq=False)
+    store: KeyValueStore | None = None
+    pauses: Pauses = attrs.field(factory=Pauses)
 
     @property
     def proxy(self) -> str | None:
@@ -167,9 +166,7 @@ class Settings:
     @property
     def why_read_only(self) -> str:
         """What makes the client read-only, for an error."""
-        if self.sources.get("read_only") == READ_ONLY_VARIABLE:
-            return f"{READ_ONLY_VARIABLE} allows to read only"
-        return "this client is read-only"
+        return f"{self.sources.get('read_only', 'this client')} allows only reads"
 
 
 def resolve(
@@ -260,8 +257,6 @@ def credential_of_environment(name: str) -> Secret | None:
 
 def credentials_from(settings: Settings, needed: Credentials) -> str:
     """Where the credentials of a request are from that *needed* them."""
-    if needed is Credentials.MADE_UP:
-        return "its API key is made up"
     key, user = map(settings.sources.get, _VARIABLES)
     text = "it was sent without an API key"
     if key and needed is not Credentials.NONE:

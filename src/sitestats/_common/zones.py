@@ -14,10 +14,8 @@ LONGEST_ZONE: Final = 64
 
 def find_zone(name: str | None) -> ZoneInfo | None:
     """The time zone; None where the service knows one that this machine does not."""
-    if name is None or len(name) > LONGEST_ZONE:
-        return None
     try:
-        return ZoneInfo(name)
+        return None if name is None else ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return None
 
@@ -33,9 +31,10 @@ def zone_names() -> frozenset[str]:
     return frozenset(name for name in available_timezones() if name != name.lower())
 
 
-_NO_PLACES: Final = ("Brazil/", "Canada/", "Etc/", "Mexico/", "US/")
-_DIRECTIONS: Final = {"act", "lhi", "north", "nsw", "south", "west"}
-"""Names below ``Australia`` that are no places."""
+_NO_PLACES: Final = (
+    *("Brazil/", "Canada/", "Etc/", "Mexico/", "US/"),
+    *(f"Australia/{name}" for name in ("ACT", "LHI", "N", "South", "West")),
+)
 
 
 @cache
@@ -43,9 +42,8 @@ def _names_as_written() -> dict[str, tuple[str, ...]]:
     """Names that a text without capitals, or also without its region, stands for."""
     places: dict[str, tuple[str, ...]] = {}
     for name in sorted(zone_names()):
-        region, _, place = name.casefold().partition("/")
-        is_place = place and not name.startswith(_NO_PLACES)
-        if is_place and not (region == "australia" and place in _DIRECTIONS):
+        place = name.casefold().partition("/")[2]
+        if place and not name.startswith(_NO_PLACES):
             places[place] = (*places.get(place, ()), name)
     return places | {name.casefold(): (name,) for name in zone_names()}
 
@@ -84,10 +82,6 @@ def _is_one_mistake(text: str, name: str) -> bool:
     return right[1:] in {rest, rest[1:]} or right in {rest[1:], swapped}
 
 
-_SAMPLES: Final = (datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14), 4500)
-"""The moments at which two zones are compared: until 2052, when the rules repeat."""
-
-
 def same_zone(first: str | None, second: str | None) -> bool:
     """Whether two names are of one zone, as ``Asia/Katmandu`` and ``Asia/Kathmandu``.
 
@@ -102,8 +96,9 @@ def same_zone(first: str | None, second: str | None) -> bool:
 
 @lru_cache(maxsize=16)
 def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
-    start, step, count = _SAMPLES
-    moments = (start + step * number for number in range(count))
+    # Until 2052, when the rules repeat.
+    first, step = datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14)
+    moments = (first + step * number for number in range(4500))
     return tuple(moment.astimezone(zone).utcoffset() for moment in moments)
 
 

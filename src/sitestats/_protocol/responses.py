@@ -17,7 +17,7 @@ from sitestats._common.fields import TOTALS
 from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
 from sitestats._common.problems import Problem
 from sitestats._common.settings import Settings, credentials_from
-from sitestats._common.text import bounded, shown
+from sitestats._common.text import cut, shown
 from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date
 from sitestats._common.zones import same_zone
 from sitestats._query.builder import StatsQuery, requested
@@ -156,7 +156,7 @@ def read_added(
     )
     if found and warned:
         what = "; ".join(map(str, found))
-        name = bounded(added.hostname)
+        name = cut(added.hostname)
         warn(f"{name} was added, but differs from what was requested: {what}")
     website: AddedWebsite = attrs.evolve(added, differences=found)
     return website

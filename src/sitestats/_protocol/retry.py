@@ -21,7 +21,11 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     TransportError,
 )
-from sitestats._common.retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
+from sitestats._common.retryable import (
+    TOO_MANY_REQUESTS,
+    is_temporary,
+    may_repeat,
+)
 from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery

@@ -29,7 +29,7 @@ from sitestats._common.errors import (
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.problems import Problem
-from sitestats._common.text import bounded
+from sitestats._common.text import cut
 from sitestats._common.wire import Headers
 from sitestats._query.requested import Requested
 
@@ -430,7 +430,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         for name, one in self._entries():
             what = "entry" if len(one) == 1 else "entries"
             values[name] = f"<{len(one)} {what}{', truncated' * one.truncated}>"
-        hostname = bounded(self.hostname or self._requested.hostname)
+        hostname = cut(self.hostname or self._requested.hostname)
         shown = [f"{name}={value}" for name, value in values.items()]
         return f"Stats({', '.join([repr(hostname), *shown])})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.text import bounded, cut
+from sitestats._common.text import cut
 from sitestats._common.zones import LONGEST_ZONE
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def cell(value: object) -> str:  # noqa: PLR0911 - one for each type
         case dt.date():
             return f"{value:%Y-%m-%d}"
         case _:
-            return str(bounded(value))
+            return cut(str(value))
 
 
 def text_in(column: Column, value: Any, field: str = "") -> str:
