@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import httpx
 import pytest
@@ -58,30 +56,6 @@ def test_the_bytes_of_requests(variant: str) -> None:
 
 JSON = b"Content-Type: application/json"
 API_KEY, USER_ID = f"Api-Key: {KEY}".encode(), f"User-Id: {USER}".encode()
-
-
-@variants
-@pytest.mark.parametrize(
-    ("call", "headers"),
-    [
-        (lambda client: client.websites.list(), {JSON, API_KEY, USER_ID}),
-        (lambda client: client.websites.add("a.example"), {JSON, API_KEY, USER_ID}),
-        (lambda client: client.stats.get(QUERY), {API_KEY}),
-    ],
-    ids=["4.1", "4.2", "4.3"],
-)
-def test_a_server_receives_each_documented_header(
-    variant: str, call: Callable[[Any], Any], headers: set[bytes]
-) -> None:
-    """Each endpoint's request has the headers of its section, and no other of them."""
-    with (
-        serve(polite) as server,
-        opened(variant, server.address) as client,
-        suppress(ResponseError),
-    ):
-        call(client)
-    received = {*server.requests[0].partition(b"\r\n\r\n")[0].split(b"\r\n")}
-    assert received & {JSON, API_KEY, USER_ID} == headers
 
 
 @variants
