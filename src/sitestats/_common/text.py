@@ -96,7 +96,10 @@ def csv_line(values: Iterable[object]) -> str:
     cells = [str(one).lower() if isinstance(one, bool) else one for one in values]
     # Readers drop blanks around a cell without quotes.
     has_blanks = any(isinstance(one, str) and one != one.strip() for one in cells)
-    quoting = csv.QUOTE_ALL if has_blanks else csv.QUOTE_MINIMAL
     line = StringIO()
-    csv.writer(line, quoting=quoting, lineterminator="\n").writerow(cells)
+    csv.writer(
+        line,
+        quoting=csv.QUOTE_ALL if has_blanks else csv.QUOTE_MINIMAL,
+        lineterminator="\n",
+    ).writerow(cells)
     return line.getvalue()
