@@ -218,40 +218,20 @@ def run_command(
 # -- what the pictures show
 
 NOW: Final = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
-ALL: Final[dict[str, Callable[[], Content]]] = {}
 Content: TypeAlias = Cell | Plot | Screen
-
-
-def picture(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Register what makes a picture."""
-    ALL[make.__name__.replace("_", "-")] = make
-    return make
+ALL: Final[dict[str, Callable[[], Content]]] = {}
 
 
 @cache
-def emulator() -> Emulator:
-    """Six websites with a year of made-up traffic."""
-    return Emulator.made_up(6, now=NOW)
-
-
-@cache
-def two_years() -> Emulator:
-    """Four websites, of which a month a year ago is known too."""
-    return Emulator.made_up(4, days=430, now=NOW)
+def emulator(websites: int = 6, days: int = 365) -> Emulator:
+    """Websites with some days of made-up traffic."""
+    return Emulator.made_up(websites, days=days, now=NOW)
 
 
 @cache
 def client() -> Client:
     """A client of the emulator, for all pictures."""
     return emulator().client()
-
-
-def cell(source: str) -> Cell:
-    """A cell that can use the client and the public names."""
-    names: dict[str, Any] = {"StatsQuery": StatsQuery, "WebsiteSpec": WebsiteSpec}
-    shop = StatsQuery("shop.example")
-    names |= {"client": client(), "shop": shop, "month": october()}
-    return Cell(source, last_value(source, names)._repr_html_())
 
 
 def october() -> StatsQuery:
@@ -263,84 +243,60 @@ def october() -> StatsQuery:
 # --- in a notebook
 
 
-@picture
-def result() -> Cell:
-    """A result: totals, a chart, a table."""
-    return cell("""\
+def cell(source: str) -> Cell:
+    """A cell that can use the client and the public names."""
+    names: dict[str, Any] = {"StatsQuery": StatsQuery, "WebsiteSpec": WebsiteSpec}
+    shop = StatsQuery("shop.example")
+    names |= {"client": client(), "shop": shop, "month": october()}
+    return Cell(source, last_value(source, names)._repr_html_())
+
+
+for name, source in {
+    "result": """\
 shop = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram", "pages")
 client.stats.get(shop.last(days=30).limit(4))
-""")
-
-
-@picture
-def comparison() -> Cell:
-    """A month against the month before."""
-    return cell("""\
+""",
+    "comparison": """\
 month = shop.fields("pageviews", "visitors", "referrers").during("2026-10")
 client.stats.compare(month, against="previous_month")  # made-up traffic
-""")
-
-
-@picture
-def outcomes() -> Cell:
-    """Many websites at once, one of them misspelt."""
-    return cell("""\
+""",
+    "outcomes": """\
 websites = [*client.websites.list(), "shpo.example"]  # made-up traffic
 client.stats.get_many([month.website(name) for name in websites]).collect()
-""")
-
-
-@picture
-def plan() -> Cell:
-    """What would be added to the service."""
-    return cell("""\
+""",
+    "plan": """\
 client.websites.plan([
     WebsiteSpec("shop.example", timezone="Europe/Berlin"),
     WebsiteSpec("outlet.example", timezone="Europe/Berlin"),
     WebsiteSpec("help.example", public=True),
 ])
-""")
-
-
-@picture
-def frame() -> Cell:
-    """A list as a data frame of pandas."""
-    return cell("""\
+""",
+    "frame": """\
 client.stats.get(month).pages.to_pandas()  # made-up traffic
-""")
+""",
+}.items():
+    ALL[name] = partial(cell, source)
 
 
 # --- plots
-
-
-@picture
-def plot_days() -> Plot:
-    """A result: its histogram."""
-    return Plot(client().stats.get(october()).plot)
-
-
-@picture
-def plot_comparison() -> Plot:
-    """Two months on each other."""
-    return Plot(client().stats.compare(october(), against="previous_month").plot)
-
-
-@picture
-def plot_websites() -> Plot:
-    """Many websites beside each other."""
-    return Plot(outcomes_of("2026-10").plot)
-
-
-@picture
-def plot_growth() -> Plot:
-    """Two months of many websites."""
-    return Plot(outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot)
 
 
 def outcomes_of(month: str) -> Outcomes:
     """A month of all websites."""
     queries = [october().website(w).during(month) for w in client().websites.list()]
     return client().stats.get_many(queries).collect()
+
+
+ALL |= {
+    "plot-days": lambda: Plot(client().stats.get(october()).plot),
+    "plot-comparison": lambda: Plot(
+        client().stats.compare(october(), against="previous_month").plot
+    ),
+    "plot-websites": lambda: Plot(outcomes_of("2026-10").plot),
+    "plot-growth": lambda: Plot(
+        outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot
+    ),
+}
 
 
 # --- the recipes
@@ -355,7 +311,7 @@ def last_value(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
 
 
-def recipe(title: str, service: Callable[[], Emulator]) -> Content:
+def recipe(title: str, websites: int, days: int) -> Content:
     """What the code below a heading of the recipes shows: a frame, or a plot."""
     _, _, text = RECIPES.read_text("utf-8").partition("\n```python\n")
     beginning, code = (
@@ -367,8 +323,10 @@ def recipe(title: str, service: Callable[[], Emulator]) -> Content:
     )
 
     def run() -> object:
-        names: dict[str, Any] = {"StatsQuery": StatsQuery, "client": service().client()}
-        return last_value(beginning + code, names)
+        client = emulator(websites, days).client()
+        return last_value(
+            beginning + code, {"StatsQuery": StatsQuery, "client": client}
+        )
 
     shown = run()
     if isinstance(shown, DataFrame):
@@ -387,7 +345,7 @@ for name, title in {
     "launch": "Unusual days after a launch",
     "file": "Excel",
 }.items():
-    ALL[f"recipe-{name}"] = partial(recipe, title, two_years)
+    ALL[f"recipe-{name}"] = partial(recipe, title, 4, 430)
 
 
 # --- in a terminal
@@ -418,7 +376,6 @@ main()
 COMMAND: Final = (sys.executable, "-m", "sitestats")
 
 
-@picture
 def demo() -> Screen:
     """The beginning of what the demo prints."""
     output = run_command([sys.executable, "-c", DEMO])
@@ -428,7 +385,6 @@ def demo() -> Screen:
     return Screen(f"{prompt('sitestats demo --top 3')}{shown}")
 
 
-@picture
 def error() -> Screen:
     """Errors, each with what to do."""
     lines = []
@@ -442,13 +398,15 @@ def error() -> Screen:
     return Screen("".join(lines).rstrip())
 
 
-@picture
 def stats() -> Screen:
     """A result in a terminal."""
     line = "stats shop.example --last 7 --field visitors,histogram,pages --top 4"
     with settings(emulator()) as environment:
         output = run_command([*COMMAND, *line.split()], environment)
     return Screen(f"{prompt(f'sitestats {line}')}{output.rstrip()}")
+
+
+ALL |= {"demo": demo, "error": error, "stats": stats}
 
 
 def prompt(line: str) -> str:
