@@ -24,7 +24,7 @@ from sitestats._common.errors import (
     ServiceError,
     SiteStatsError,
 )
-from sitestats._common.fields import FIELDS
+from sitestats._common.fields import FIELDS, LISTS
 from sitestats._protocol.responses import (
     read_added,
     read_json,
@@ -32,10 +32,7 @@ from sitestats._protocol.responses import (
     read_websites,
 )
 from sitestats._query.builder import StatsQuery
-from sitestats._results.entries import (
-    EventCount,
-    PageEntry,
-)
+from sitestats._results.entries import EventCount, PageEntry
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")
@@ -88,10 +85,8 @@ def test_a_real_response_about_a_website() -> None:
 
 def test_a_response_with_every_field() -> None:
     """Each of the fifteen fields and the events has its plain type."""
-    lists = [name for name in FIELDS if name.endswith("s") and "views" not in name]
-    lists = [name for name in lists if name not in {"visitors", "pages"}]
     data = stats_json(
-        **{name: [entry(name, 5, 4), entry(None)] for name in lists},
+        **{name: [entry(name, 5, 4), entry(None)] for name in LISTS},
         pageviews=66,
         visitors=41,
         pages=[entry("/a", 5, 4, seconds_on_page=12)],
@@ -104,12 +99,10 @@ def test_a_response_with_every_field() -> None:
     assert all(name in stats for name in stats.requested)
     assert (stats.pageviews, stats.visitors) == (66, 41)
     assert [one.to_dict() for one in stats.pages] == data["pages"]
-    assert [one.seconds_on_page for one in stats.pages] == [12.0]
-    assert stats.seconds_on_page == 30.5
+    assert (stats.pages[0].seconds_on_page, stats.seconds_on_page) == (12.0, 30.5)
     assert stats.histogram[0].date == dt.date(2026, 11, 20)
     assert [*stats.events] == [EventCount("signup", 7)]
-    assert len(lists) == 10
-    for name in lists:
+    for name in LISTS:
         first, second = getattr(stats, name)
         assert (first.value, first.pageviews, first.visitors) == (name, 5, 4)
         assert second.value is None
@@ -135,32 +128,25 @@ def test_a_response_without_an_envelope() -> None:
     assert (*envelope, stats.start, stats.end, stats.generated_in_ms) == (None,) * 7
 
 
-@pytest.mark.parametrize(
-    ("limit", "count", "truncated"), [(2, 2, True), (3, 2, False), (1, 2, True)]
-)
-def test_a_list_as_long_as_the_limit_is_truncated(
-    limit: int, count: int, *, truncated: bool
-) -> None:
-    """A list with as many entries as the limit is marked truncated."""
-    data = stats_json(countries=[entry()] * count)
-    assert read_response(
-        QUERY.fields("countries").limit(limit), data
-    ).countries.truncated is (truncated)
-
-
-def test_the_histogram_and_named_events_are_never_truncated() -> None:
-    """The limit truncates neither; all events are truncated at a thousand."""
-    days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 60
+def test_a_list_as_long_as_its_limit_is_truncated() -> None:
+    """The limit is that of lists; that of all events is a thousand. The histogram and
+    events by their names have none.
+    """
     names = [f"event{number}" for number in range(1000)]
-    events = [{"name": name, "total": 1} for name in names]
-    data = stats_json(histogram=days, events=events)
-    query = QUERY.fields("histogram").limit(50)
-    assert not read_response(query, data).histogram.truncated
-    assert not read_response(query.events(*names), data).events.truncated
-    assert read_response(query.all_events(), data).events.truncated
-    assert not read_response(
-        query.all_events(), {**data, "events": events[1:]}
-    ).events.truncated
+    data = stats_json(
+        countries=[entry()] * 50,
+        histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 50,
+        events=[{"name": name, "total": 1} for name in names],
+    )
+    query = QUERY.fields("countries", "histogram")
+    for limit, truncated in ((49, True), (50, True), (51, False)):
+        stats = read_response(query.limit(limit), data)
+        assert stats.countries.truncated is truncated
+        assert not stats.histogram.truncated
+    assert not read_response(QUERY.events(*names), data).events.truncated
+    assert read_response(QUERY.all_events(), data).events.truncated
+    del data["events"][0]
+    assert not read_response(QUERY.all_events(), data).events.truncated
 
 
 def test_seconds_may_be_left_out() -> None:
