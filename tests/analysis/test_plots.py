@@ -128,11 +128,8 @@ def test_weekends_are_told_apart() -> None:
     """Each Saturday and Sunday of days or hours is grey, to the ends of the axis."""
     for entries in (daily(8), hourly(24 * 8), daily(6)):
         axes = entries.plot(axes_of())
-        box = (
-            axes.patches[-1]
-            .get_path()
-            .get_extents(axes.patches[-1].get_patch_transform())
-        )
+        span = axes.patches[-1]
+        box = span.get_path().get_extents(span.get_patch_transform())
         saturday = date2num(MONDAY + dt.timedelta(5)) - 0.5 * (len(entries) <= 60)
         assert (box.x0, box.width) == (saturday, min(2, len(entries) - 5))
         assert axes.get_xlabel() == "grey: Saturday and Sunday"
@@ -151,22 +148,6 @@ def test_a_title_says_what_is_drawn() -> None:
     axes = Stats.of(query, pages=[("/$b^{$", 1, 1)]).plot(ax=axes_of())
     assert axes.get_title("left").splitlines()[0] == "shop.example/$a^{$: pages"
     FigureCanvasAgg(axes.figure).draw()
-
-
-def test_what_was_not_requested_is_named() -> None:
-    """Without a histogram or a list the error names the step to add; no figure is
-    left open.
-    """
-    nothing = Stats.of(StatsQuery("shop.example").fields("visitors"), visitors=1)
-    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
-        nothing.plot()
-    wrong: Any = "page"
-    with pytest.raises(FieldNotRequestedError, match="did you mean 'pages'"):
-        nothing.plot(wrong)
-    absurd = entries_of([HistogramEntry(MONDAY, 10**400, 1)], HistogramEntry)
-    with pytest.raises(ResponseError, match="does not fit into 64 bits"):
-        absurd.plot()
-    assert plt.get_fignums() == []
 
 
 def test_a_second_plot_leaves_room_for_the_first() -> None:
@@ -257,19 +238,27 @@ def test_a_line_ends_with_what_has_begun(client: Client) -> None:
 
 
 def test_what_can_not_be_drawn_is_named() -> None:
-    """A wrong name is an error with the right one, or with what there is."""
-    comparison = stats_of(daily(3)).compare_to(stats_of(daily(3)))
-    wrong: Any = "visitrs"
-    with pytest.raises(FieldNotRequestedError, match="did you mean 'visitors'"):
-        comparison.plot(count=wrong)
-    with pytest.raises(FieldNotRequestedError, match="'pages' is not a list"):
-        comparison.plot("pages")
-    events, totals = (
+    """The error names the step to add, the right name, or what there is; no figure is
+    left open.
+    """
+    visitors, pages = (
         Stats.of(StatsQuery("shop.example").fields(name), **{name: value})
-        for name, value in (("pages", []), ("visitors", 1))
+        for name, value in (("visitors", 1), ("pages", []))
     )
-    with pytest.raises(FieldNotRequestedError, match="'histogram'"):
-        events.compare_to(totals).plot()
+    comparison = stats_of(daily(3)).compare_to(stats_of(daily(3)))
+    wrong: Any = "page"
+    for plot, words in (
+        (visitors.plot, "'histogram' was not requested"),
+        (lambda: visitors.plot(wrong), "did you mean 'pages'"),
+        (lambda: comparison.plot(count=wrong), "not a count of an entry"),
+        (lambda: comparison.plot("pages"), "'pages' is not a list"),
+        (pages.compare_to(visitors).plot, "'histogram'"),
+    ):
+        with pytest.raises(FieldNotRequestedError, match=words):
+            plot()
+    absurd = entries_of([HistogramEntry(MONDAY, 10**400, 1)], HistogramEntry)
+    with pytest.raises(ResponseError, match="does not fit into 64 bits"):
+        absurd.plot()
     assert plt.get_fignums() == []
 
 
@@ -305,7 +294,9 @@ def test_each_website_has_axes(client: Client) -> None:
 
 
 def test_many_are_drawn_into_given_axes(client: Client) -> None:
-    """Given axes hold as many as they are, and the last one has the note."""
+    """Given axes hold as many as they are, and the last one has the note; nothing gives
+    empty axes, and a query without a histogram is an error.
+    """
     queries = [QUERY.last(days=3).website(w) for w in WEBSITES if w != "nobody.example"]
     outcomes = client.stats.get_many(queries).collect()
     grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
@@ -314,6 +305,11 @@ def test_many_are_drawn_into_given_axes(client: Client) -> None:
     (alone,) = outcomes[:1].plot(axes_of())
     assert titles_of([alone]) == ["shop.example"]
     assert len(outcomes[:2].plot([*Figure().subplots(1, 4)])) == 2
+    (empty,) = outcomes[:0].plot(axes_of())
+    assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
+    stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
+    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
+        stream.collect().plot()
     assert plt.get_fignums() == []
 
 
@@ -329,17 +325,6 @@ def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
     xs = [bar.get_x() for bar in first.patches[:56]]
     assert xs == sorted(set(xs))
     assert sum(len(one.result().histogram) for one in outcomes[:3]) == 56
-
-
-def test_no_outcomes_and_no_histogram(client: Client) -> None:
-    """Nothing gives empty axes; a query without a histogram is an error."""
-    (empty,) = client.stats.get_many([]).collect().plot()
-    assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
-    plt.close("all")
-    stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
-    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
-        stream.collect().plot()
-    assert plt.get_fignums() == []
 
 
 # --- can it be read? --------------------------------------------------------------

@@ -223,22 +223,18 @@ def test_what_was_not_compared_is_reported(
 
 
 def test_one_failure_is_not_the_end() -> None:
-    """What comes after it is compared."""
+    """What comes after it is compared; without a user ID no list is."""
     emulator = made_up()
     emulator.fail_next(
         status=500, when=lambda one: one.params.get("interval") == "week"
     )
-    comparison = compared(emulator)
+    with emulator.client(user_id=None) as client:
+        comparison = compare_service(client, HOST, pause=0)
     (case,) = (one for one in comparison.cases if one.name == "histogram-week")
     assert (case.result, case.why) == ("not decided", "the service failed (500)")
     assert not comparison.ended
-    assert results(comparison)["histogram-month"] == "same"
-
-
-def test_without_a_user_id_lists_are_not_decided(service: Emulator) -> None:
-    """No other website is known then."""
-    with service.client(user_id=None) as client:
-        found = results(compare_service(client, HOST, pause=0))
+    found = results(comparison)
+    assert found["histogram-month"] == "same"
     assert found["list-envelope"] == found["public-without-key"] == "not decided"
     assert "different" not in found.values()
 

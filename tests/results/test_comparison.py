@@ -144,28 +144,20 @@ def test_a_change() -> None:
     assert found == [(1, 50.0), (3, None), (-4, -100.0), (None, None)]
 
 
-def marks(result: Any) -> list[bool]:
-    """In which of its forms *result* says that it is partial."""
-    shown = [result._repr_html_(), terminal(result)]
-    said = ["not over yet" in text for text in shown]
-    return [
-        *(*said, "partial=True" in repr(result) or "not over yet" in repr(result)),
-        any(result.to_polars()["partial"]),
-    ]
-
-
 @pytest.mark.parametrize("ongoing", ["now", "before"])
 def test_a_partial_period_is_marked(client: Client, ongoing: str) -> None:
     """A comparison, and each of its lists, is marked partial in every form."""
     over = client.stats.compare(QUERY.last(days=2))
-    assert not over.partial
-    assert not any(marks(over) + marks(over["pages"]))
     stats = attrs.evolve(getattr(over, ongoing), partial=True)
-    comparison = attrs.evolve(over, **{ongoing: stats})
-    assert comparison.partial
-    pages = comparison["pages"]
-    for result in (stats, comparison, pages, pages.of("up")):
-        assert all(marks(result))
+    partial = attrs.evolve(over, **{ongoing: stats})
+    for is_partial, one in ((False, over), (True, partial)):
+        assert one.partial is is_partial
+        assert ("partial=True" in repr(one)) is is_partial
+        assert ("not over yet" in repr(one["pages"])) is is_partial
+        for result in (one, one["pages"], one["pages"].of("up")):
+            shown = [result._repr_html_(), terminal(result)]
+            assert ["not over yet" in text for text in shown] == [is_partial] * 2
+            assert {*result.to_polars()["partial"]} == {is_partial}
 
 
 def test_frames_of_a_comparison(client: Client) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.text import cut
 from sitestats._common.zones import LONGEST_ZONE
+from sitestats._results.tables import days_text
 
 if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
@@ -103,10 +104,8 @@ def unknown(field: str) -> str:
 
 
 def days(stats: Stats) -> str:
-    """The first and the last day of a result; empty where they are not known."""
-    if stats.first_day is None or stats.last_day is None:
-        return ""
-    return f"{stats.first_day} to {stats.last_day}"
+    """The days of a result; empty where they are not known."""
+    return days_text(stats.first_day, stats.last_day)
 
 
 def period(stats: Stats, *, has_zone: bool = True) -> str:
