@@ -9,7 +9,6 @@ import pytest
 from both_clients import KEY, QUERY, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, serve, whole
 from sitestats import (
-    Client,
     RequestTimeoutError,
     ResponseError,
     ServiceError,
@@ -73,24 +72,6 @@ def test_a_status_counts_before_its_body(variant: str, status: int) -> None:
         (error,) = get_all(variant, wire)
         assert (error.status, error.body) == (status, b"")
         assert error.headers["Retry-After"] == "7"
-
-
-def test_a_client_is_usable_after_a_recursion_error() -> None:
-    """Close to the stack's limit a call does not blame the connection."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.send(whole(BODY))
-
-    with serve(script) as server, Client(server.address, proxy=None) as client:
-
-        def deeper() -> None:
-            client.stats.get(QUERY)
-            deeper()
-
-        with pytest.raises(RecursionError):
-            deeper()
-        assert client.stats.get(QUERY).pageviews == 7
 
 
 # --- limits -----------------------------------------------------------------------
