@@ -1,7 +1,7 @@
-"""Add those of some websites that do not exist yet, and print the result.
+"""Add the websites that do not exist yet, and print the result.
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are a
-time zone and host names. Adding can cost money, so it sends no request for an existing
+time zone and host names. Adding can cost money, so no request is sent for an existing
 website::
 
     python examples/add_websites.py Europe/Amsterdam example.com shop.example.com

@@ -1,7 +1,7 @@
 """Print the numbers of many websites, requested concurrently with ``AsyncClient``.
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
-host names; without them it takes every website of the user::
+host names; by default all websites of the user::
 
     python examples/dashboard.py example.com shop.example.com
 """

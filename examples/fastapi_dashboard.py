@@ -37,7 +37,7 @@ async def without_statistics(_request: Request, error: SiteStatsError) -> JSONRe
     """Respond to an error. Its text is for the log, not for a visitor."""
     logging.getLogger(__name__).warning("no statistics: %s", error)
     if isinstance(error, QueryError):
-        return JSONResponse({"error": "this is no website, or no period"}, 422)
+        return JSONResponse({"error": "this is not a website or not a period"}, 422)
     if isinstance(error, NotFoundError):
         return JSONResponse({"error": "this website is not known"}, 404)
     status = 503 if error.retryable else 502

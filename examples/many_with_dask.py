@@ -7,12 +7,11 @@ here::
 
     python examples/many_with_dask.py months/ 2026-01 2026-02 tcp://scheduler:8786
 
-A task is a batch of websites, and the file month=2026-01/batch-03.parquet its only
-result. A worker may die at any moment, and the program may be run again: what is
-complete is not read again, and nothing is there twice.
+A task is a batch of websites, and its only result is a file, such as
+month=2026-01/batch-03.parquet. A worker may die at any time, and you can run the
+program again: it does not read complete batches again, and writes nothing twice.
 
-One machine reads thousands of websites in seconds. docs/dates.md says when you
-need more than that.
+One machine reads thousands of websites in seconds, so you rarely need this.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ from distributed import Variable, as_completed, get_client
 from sitestats import Client, StatsQuery
 
 BATCHES = 16
-"""Of another number other websites are together: use a new folder for it."""
+"""Use a new folder for another number, which assigns websites to other batches."""
 PAUSE = "sitestats-pause"
 HERE = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
 
 
 class SharedPause(logging.Handler):
-    """A pause that the service requests of one worker, and that all of them wait for.
+    """A pause that the service requests of one worker, and that all workers wait for.
 
-    The client logs each pause. Its own requests wait without this.
+    The client logs each pause. Its own requests wait anyway.
     """
 
     def __init__(self, dask: Dask) -> None:
@@ -61,14 +60,14 @@ class SharedPause(logging.Handler):
             self._until.set(until)
 
     def seconds_left(self) -> float:
-        """How long the pause goes on; negative without one."""
+        """The seconds left of the pause; negative without a pause."""
         until: Any = self._until.get()
         return float(until - time.time())
 
     def paced(self, queries: Sequence[StatsQuery]) -> Iterator[StatsQuery]:
-        """The *queries*, each when no pause is under way."""
+        """The *queries*, each after the end of the pause."""
         for query in queries:
-            # Each look is a message to the scheduler: ten a second are enough.
+            # Each look sends a message to the scheduler; ten per second are enough.
             while time.monotonic() >= self._next_look:
                 if self.seconds_left() > 0:
                     time.sleep(0.1)
@@ -78,7 +77,7 @@ class SharedPause(logging.Handler):
 
 
 def read_batch(queries: Sequence[StatsQuery], file: Path) -> list[str]:
-    """Read a batch of websites into *file*; return the host names of what failed."""
+    """Read a batch of websites into *file*; return the host names that failed."""
     if is_complete(file, queries):
         return []
     pause = SharedPause(get_client())
@@ -90,8 +89,8 @@ def read_batch(queries: Sequence[StatsQuery], file: Path) -> list[str]:
             outcomes = client.stats.get_many(pause.paced(queries)).collect()
     finally:
         logger.removeHandler(pause)
-    # Renamed at the end: a file is there as a whole, or not at all. If a second worker
-    # has the same batch, since the first one is thought to be dead, one file remains.
+    # Renamed at the end, so that a file is always complete. If two workers have the
+    # same batch, because the first one seemed to be dead, one file remains.
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.stem}-{uuid4().hex}.unfinished")
     pq.write_table(outcomes.to_arrow(), unfinished)
@@ -111,7 +110,7 @@ def is_complete(file: Path, queries: Sequence[StatsQuery]) -> bool:
 def read_months(
     dask: Dask, folder: Path, months: Sequence[str], batches: int = BATCHES
 ) -> list[str]:
-    """Read *months* of all websites into *folder*; return what failed."""
+    """Read *months* of all websites into *folder*; return the failed ones."""
     Variable(PAUSE, client=dask).set(0.0)
     with Client() as client:
         names = sorted(website.hostname for website in client.websites.list())
@@ -120,7 +119,7 @@ def read_months(
         query = StatsQuery("example.com").fields("pageviews", "visitors")
         query = query.during(month)
         for number in range(batches):
-            # By the name alone, so that a new website moves no other one.
+            # By the name alone, so that a new website does not move others.
             batch = [n for n in names if crc32(n.encode()) % batches == number]
             queries = [query.website(name) for name in batch]
             file = folder / f"month={month}" / f"batch-{number:02}.parquet"
@@ -128,7 +127,7 @@ def read_months(
                 task = dask.submit(read_batch, queries, file, pure=False)
                 futures.append(task)
     failed = [name for future in as_completed(futures) for name in future.result()]
-    # Of workers that died while they wrote.
+    # Files of workers that died while they wrote.
     for unfinished in folder.glob("*/.*.unfinished"):
         unfinished.unlink(missing_ok=True)
     return failed

@@ -2,14 +2,14 @@
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
 the first day and, if it is not DuckDB, the destination: a name that dlt knows, whose
-address and credentials are in dlt's configuration. Run again, it loads what is new, and
-what failed before. A website that fails costs no other one anything::
+address and credentials are in dlt's configuration. The next run loads new days, and
+days that failed before. A website that fails does not affect the others::
 
     python examples/nightly_warehouse.py 2026-01-01
     python examples/nightly_warehouse.py 2026-01-01 postgres
 
-The command ``sitestats warehouse update`` does the same. This is where to begin if you
-want to do something with the report, or load something else too.
+The command ``sitestats warehouse update`` does the same. Start from this program if you
+want to use the report, or to load other data too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(first_day: str, destination: str = "duckdb") -> int:
         "sitestats",
         destination=destination,
         dataset_name="web",
-        # Here, as the file of DuckDB is.
+        # Beside the DuckDB file.
         pipelines_dir=str(Path(".dlt", "pipelines").absolute()),
     )
     source = sitestats_source(

@@ -300,10 +300,10 @@ CASES: dict[str, Case] = {
         ((OK + whole(b"{}"),),), count=2, call=get_twice
     ),
     **{
-        f"announces a length of {length}": broken(
-            head(f"Content-Length: {length}") + GOOD, close
+        f"announces a length of {' and of '.join(lengths)}": broken(
+            head(*(f"Content-Length: {length}" for length in lengths)) + GOOD, close
         )
-        for length in ("-1", "many", "9" * 30, f"{len(GOOD)}\r\nContent-Length: 5")
+        for lengths in (["-1"], ["many"], ["9" * 30], [str(len(GOOD)), "5"])
     },
     "announces a length beside chunks": broken(
         head("Transfer-Encoding: chunked", "Content-Length: 5"), chunk(GOOD), chunk()
