@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -35,41 +34,6 @@ def blocks(language: str) -> list[str]:
         PAGE.read_text("utf-8"),
         re.MULTILINE | re.DOTALL,
     )
-
-
-def instructions() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile, each with its text."""
-    (dockerfile,) = blocks("dockerfile")
-    lines = dockerfile.replace("\\\n", "").splitlines()
-    return [(name, text) for name, _, text in (line.partition(" ") for line in lines)]
-
-
-def build(
-    folder: Path, environment: dict[str, str]
-) -> tuple[list[str], dict[str, str]]:
-    """Run the RUN lines, but for pip, with *folder* in place of WORKDIR.
-
-    Returns:
-        The command of the image, and its environment.
-    """
-    command: list[str] = []
-    image = dict(environment)
-    workdir = ""
-    for name, text in instructions():
-        match name:
-            case "WORKDIR":
-                workdir = text
-            case "RUN" if " pip " not in text:
-                run = ["/bin/sh", "-ec", text]
-                subprocess.run(run, cwd=folder, env=image, check=True)
-            case "ENV":
-                key, _, value = text.partition("=")
-                image[key] = value.replace(workdir, str(folder))
-            case "ENTRYPOINT" | "CMD":
-                command += json.loads(text)
-            case _:
-                assert name in {"FROM", "RUN", "USER"}
-    return command, image
 
 
 @pytest.fixture
@@ -112,34 +76,17 @@ def test_the_script_of_cron_runs_in_the_environment_of_cron(
     assert journal.read_bytes() == b""
 
 
-def test_the_dockerfile_is_built(root: Path, emulator: Emulator) -> None:
-    """Its commands work in an empty folder, but for pip."""
-    folder = root / "image"
-    folder.mkdir()
-    (command, image) = build(folder, {"PATH": f"{BIN}:/usr/bin:/bin"})
-    assert (folder / "state").stat().st_mode & 0o7777 == 0o1777
-    settings = (root / "etc/sitestats/environment").read_text().splitlines()
-    image |= {name: value for name, _, value in (x.partition("=") for x in settings)}
-    image["XDG_STATE_HOME"] = str(folder / "state")
-    (line,) = re.findall(
-        r"^\$ docker run .* sitestats (.* /lists/.*)$",
-        PAGE.read_text("utf-8"),
-        re.MULTILINE,
-    )
-    line = line.replace("/lists", str(root / "etc/sitestats"))
-    done = subprocess.run(
-        [*command[:-1], *shlex.split(line)], env=image, check=False, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "new.example" in emulator.websites
-    # The volume holds the lock.
-    assert (folder / "state" / "sitestats").is_dir()
+SHOWN = (r"^ExecStart=\S+ (.+)$", r"^\$ docker run .* sitestats (.* /lists/.*)$")
+"""The arguments of the unit, and those of the container."""
 
 
-def test_the_command_of_the_unit(root: Path, run: Run, emulator: Emulator) -> None:
-    """The arguments of the unit do what the page says."""
-    (service,) = (text for text in blocks("ini") if "ExecStart" in text)
-    (line,) = re.findall(r"^ExecStart=\S+ (.+)$", service, re.MULTILINE)
-    arguments = shlex.split(below(root, line.replace("%S", "/var/lib")))
-    done = run(*arguments)
+@pytest.mark.parametrize("pattern", SHOWN, ids=["systemd", "docker"])
+def test_the_commands_of_units_and_containers(
+    root: Path, run: Run, emulator: Emulator, pattern: str
+) -> None:
+    """They do what the page says."""
+    (line,) = re.findall(pattern, PAGE.read_text("utf-8"), re.MULTILINE)
+    line = line.replace("%S", "/var/lib").replace(" /lists/", " /etc/sitestats/")
+    done = run(*shlex.split(below(root, line)))
     assert (done.code, done.out.splitlines()[1:]) == (0, ["added      new.example"])
+    assert "new.example" in emulator.websites
