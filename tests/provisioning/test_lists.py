@@ -132,7 +132,8 @@ def test_a_long_comment_is_read_at_once() -> None:
 
 def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
     """To query websites, a list's other columns are not looked at, and an address of a
-    dashboard is a name; a column of another name is named as for specifications.
+    dashboard is a name; a column of another name is named as for specifications. The
+    error says which websites have none.
     """
     path = tmp_path / "list.csv"
     path.write_text("Zeitzone;Domain\nMars;https://s.example/a.example?page=/,b\n;\n")
@@ -144,11 +145,6 @@ def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
         ListedHost("https://s.example/a.example?country=NL,DE#top", f"{path}:1"),
         ListedHost("b.example", f"{path}:2"),
     ]
-
-
-def test_each_website_without_a_host_name_is_refused(tmp_path: Path) -> None:
-    """To query websites, each needs a host name; the error says which have none."""
-    path = tmp_path / "list.json"
     path.write_text('["a.example", {"hostname": null}, {"hostname": 7}]')
     with pytest.raises(SpecError) as caught:
         read_host_list(path)
@@ -298,20 +294,10 @@ def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, name: str) -> 
 # --- columns ----------------------------------------------------------------------
 
 
-def test_columns_that_the_list_does_not_have() -> None:
-    """A column that was named and is not there, or is for no field, is an error."""
-    cases: list[tuple[Any, str]] = [
-        ({"hostname": "Domain"}, "no column 'Domain'"),
-        ({"hostname": "a", "label": "b"}, "no column 'b'"),
-        ({"hostname": "a", "host": "a"}, "'host' is not a field"),
-    ]
-    for columns, words in cases:
-        with pytest.raises(SpecError, match=words):
-            load("a\nx.example", columns=columns)
-
-
 def test_a_column_that_is_named_is_the_only_one() -> None:
-    """The column that was named is read, and with ignore_columns no other one."""
+    """The column that was named is read, and with ignore_columns no other one. One that
+    is not there, or is for no field, is an error.
+    """
     text = "hostname;Domain\nold.example;new.example\n"
     specs, notes = load(text, columns={"hostname": "Domain"}, ignore_columns=True)
     assert specs == (WebsiteSpec("new.example"),)
@@ -319,6 +305,14 @@ def test_a_column_that_is_named_is_the_only_one() -> None:
     text = "Domain;Zone\na.example;UTC\n"
     given = {"hostname": "domain", "timezone": "zone"}
     assert load(text, "pipe", columns=given)[0] == (WebsiteSpec("a.example", "UTC"),)
+    cases: list[tuple[Any, str]] = [
+        ({"hostname": "x"}, "no column 'x'"),
+        ({"hostname": "domain", "label": "b"}, "no column 'b'"),
+        ({"hostname": "domain", "host": "domain"}, "'host' is not a field"),
+    ]
+    for columns, words in cases:
+        with pytest.raises(SpecError, match=words):
+            load(text, columns=columns)
 
 
 def test_a_name_that_resembles_a_field_is_not_left_out() -> None:

@@ -33,16 +33,8 @@ STATES = get_args(State)[1:]
 
 def website(hostname: str, **more: Any) -> Website:
     """A website as a list has it."""
-    given = {
-        "is_public": False,
-        "timezone": "UTC",
-        "has_ssl": True,
-        "has_script": True,
-        "own_hostname": None,
-        "label": "",
-        "pageviews": 0,
-        "events": 0,
-    }
+    given = {"is_public": False, "timezone": "UTC", "has_ssl": True, "label": ""}
+    given |= {"has_script": True, "own_hostname": None, "pageviews": 0, "events": 0}
     return Website(hostname=hostname, **given | more)
 
 
@@ -227,13 +219,12 @@ def test_a_report_is_a_value() -> None:
 def test_a_report_becomes_json() -> None:
     """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
-    assert {*read} == {"complete", "stopped", "items"}
-    assert read["complete"] is False
-    assert read["stopped"] == "the list can't be read back: refused"
-    assert read["items"][2]["differences"] == [
-        {"field": "timezone", "expected": "UTC", "found": "Asia/Tokyo"}
-    ]
-    assert read["items"][3] == {
+    items = read.pop("items")
+    stopped = "the list can't be read back: refused"
+    assert read == {"complete": False, "stopped": stopped}
+    zone = {"field": "timezone", "expected": "UTC", "found": "Asia/Tokyo"}
+    assert items[2]["differences"] == [zone]
+    assert items[3] == {
         "hostname": "refused.example",
         "written": "refused.example",
         "state": "refused",
