@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
+from promises import kept, missing
+
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = sorted((ROOT / "src").rglob("*.py"))
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -128,3 +130,9 @@ def test_what_is_marked_as_compat_is_there() -> None:
     names = re.findall(r'"([^"]+)"', listed)
     assert len(names) > 10
     assert [name for name in names if not [*ROOT.glob(f"{name}*")]] == []
+
+
+def test_every_statement_is_held_by_both_sides() -> None:
+    """No statement of the document is without a test of the client, or the emulator."""
+    assert len(kept()) > 150
+    assert missing() == set()
