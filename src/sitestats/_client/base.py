@@ -142,15 +142,15 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
-        ``Client(base_url)`` does not send a key from the environment to an address
-        that is not from there too; this does, since you choose both.
+        ``Client(base_url)`` sends a key from the environment only to the address that
+        is from there too. Here you choose the address, so the key is sent to it.
 
         Args:
             base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
             options: The constructor's other arguments.
 
         Raises:
-            ConfigurationError: There is no base address, or a value is wrong.
+            ConfigurationError: The base address is missing, or a value is wrong.
 
         Example:
             >>> Client.from_env("https://analytics.example", timeout=10.0)
@@ -182,14 +182,14 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
             name: The profile; that of ``SITESTATS_PROFILE`` when None.
                 ``sitestats.profile_names()`` lists them.
             base_url: Where to send its credentials, in place of the profile's.
-            api_key: The key in place of the profile's, which is not read then; None
-                is without.
-            options: The constructor's other arguments. The client is read-only if
-                either they or the profile say so.
+            api_key: The key in place of the profile's, which is not read then. None
+                sends no key.
+            options: The constructor's other arguments. The client is read-only if they
+                or the profile say so.
 
         Raises:
-            ConfigurationError: There is no such profile, it is wrong, or its key can't
-                be read.
+            ConfigurationError: The profile is missing or wrong, or its key can't be
+                read.
 
         Example:
             >>> with Client.from_profile("work") as client:  # doctest: +SKIP

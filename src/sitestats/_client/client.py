@@ -45,9 +45,8 @@ class WebsitesAPI:
         """List every website of the user (section 4.1).
 
         Returns:
-            The websites in the service's order, with estimates of page views
-            and events per 30 days: a tuple that is shown as a table and becomes a
-            frame.
+            The websites in the service's order, with estimates of page views and events
+            per 30 days. The tuple is shown as a table and becomes a frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
@@ -71,23 +70,23 @@ class WebsitesAPI:
     ) -> AddedWebsite:
         """Add a website to the user's default team (section 4.2).
 
-        Adding can cost money and can't be undone, so it is sent once: after a
-        failure that leaves open whether it was added, look at ``list()``, or use
-        ``ensure``, which does that.
+        Adding can cost money and can't be undone, so the request is sent once. After a
+        failure that leaves open whether the website was added, look at ``list()``, or
+        use ``ensure``, which does that.
 
         Args:
             hostname: Such as ``"example.com"``.
-            timezone: A name of the tz database in its exact case; the service
-                takes UTC when left out.
+            timezone: A name of the tz database in its exact case. When it is left out,
+                the service uses UTC.
             public: Whether everybody may see the statistics.
-            label: Free text of your own.
+            label: Any text.
 
         Returns:
             The website as the service made it. Differences from the arguments
             are in ``differences`` and in a ``SiteStatsWarning``.
 
         Raises:
-            SpecError: A value breaks a rule; nothing was sent.
+            SpecError: A value breaks a rule. No request is sent.
             ConfigurationError: The client has no API key or no user ID, or is
                 read-only.
             ServiceError: The service returned an error response; see its subclasses.
@@ -116,8 +115,8 @@ class WebsitesAPI:
             What would be added, what is there, and what is there but differs.
 
         Raises:
-            SpecError: A website is given twice, or is no ``WebsiteSpec``;
-                nothing was sent.
+            SpecError: A website is given twice, or is not a ``WebsiteSpec``. No
+                request is sent.
             SiteStatsError: The list can't be read; see ``list``.
 
         Example:
@@ -144,42 +143,40 @@ class WebsitesAPI:
 
         Within a run no website is sent twice. After a failure that leaves open
         whether a website was added, the list is read again. An error response
-        that every website would get (credentials, role, plan) ends the run, one
-        about a single website does not. ``total_timeout`` is for each request.
+        that every website would get (credentials, role, plan) ends the run; an error
+        of a single website does not. ``total_timeout`` applies to each request.
 
-        Each add is flushed to a journal before it is sent: a file of the account in the
-        user's state folder, which also excludes other runs on this machine. After an
-        interruption, however hard, no website is sent a second time that the list
-        shows; one that may still be under way is waited for, up to the
-        ``total_timeout`` of its run. A website that the interrupted run added and that
-        the list does not show is ``unknown``, and sent by the run after that.
+        Each add is written to a journal before it is sent. The journal is a file in the
+        user's state folder, one for each account; it also excludes other runs on this
+        machine. After an interruption, even a power cut, the next run sends no website
+        that the list shows, and first waits for an add that may still be under way, up
+        to its ``total_timeout``. An add that the list does not show then is
+        ``unknown``, and the run after that sends it.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
-            journal: A file that is a journal too, for where the state folder does not
-                last or can't be written.
+            journal: A second journal, for machines whose state folder does not last or
+                can't be written.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``.
-            interrupted: Is called with the report so far if the run is interrupted:
-                by a ``KeyboardInterrupt``, a cancellation, or another exception that
-                is no ``SiteStatsError``. That exception is raised then. An add that
+            interrupted: Called with the report so far if the run is interrupted by a
+                ``KeyboardInterrupt``, a cancellation, or another exception that is not
+                a ``SiteStatsError``. The exception is raised afterwards. An add that
                 was under way is ``unknown``.
 
         Returns:
             The outcome of every website, in the given order.
 
         Raises:
-            SpecError: A website is given twice, or is no ``WebsiteSpec``, or
-                the file is no journal or damaged; nothing was sent, and the
-                file was not changed.
-            ReadOnlyError: The client is read-only; nothing was sent.
-            BusyError: Another run uses the account or the journal; nothing was
-                sent.
-            ConfigurationError: The journal is of another service, or there is none and
-                the state folder can't be written; nothing was sent.
-            OSError: The journal can't be opened; nothing was sent.
-            SiteStatsError: The list can't be read; nothing was added.
+            SpecError: A website is given twice or is not a ``WebsiteSpec``, or the
+                file is damaged or not a journal. The file is not changed.
+            ReadOnlyError: The client is read-only.
+            BusyError: Another run uses the account or the journal.
+            ConfigurationError: The journal is for another service, or no journal is
+                given and the state folder can't be written.
+            OSError: The journal can't be opened.
+            SiteStatsError: The list can't be read. No website is added.
 
         Example:
             >>> from sitestats import WebsiteSpec
@@ -218,7 +215,7 @@ class StatsAPI:
             ``FieldNotRequestedError`` when it is read.
 
         Raises:
-            QueryError: The query breaks a rule; nothing was sent.
+            QueryError: The query breaks a rule. No request is sent.
             ServiceError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
             ResponseError: The response does not match the service's document.
@@ -268,8 +265,8 @@ class StatsAPI:
             a table, frames and a plot, in which what failed has its error.
 
         Raises:
-            QueryError: The query breaks a rule, or its period is not known;
-                nothing was sent.
+            QueryError: The query breaks a rule, or its period is not known. No
+                request is sent.
             ServiceError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
             ResponseError: The response does not match the service's document.
@@ -304,14 +301,14 @@ class StatsAPI:
         The outcomes come in the order of completion, each with its ``query``,
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. What ``get`` would
-        raise for a query is its outcome, and ends no other.
+        raise for a query is its outcome, and does not affect the others.
 
         Without a block, ``get_many(…).collect()`` returns all outcomes, in the order of
         the queries, for frames, tables and comparisons.
 
-        Leaving the block ends what is under way. When the service responds with 429 and
-        a pause, all requests of the client that it concerns wait: contains searches if
-        it responded to one, else all. The time of a query begins when they go on.
+        Leaving the block ends what is under way. When the service responds to a query
+        with 429 and a pause, all requests of the client wait; after a contains search,
+        only contains searches wait. The time of a query begins when the pause is over.
 
         Args:
             queries: Any iterable. It is read as the outcomes are
@@ -323,13 +320,13 @@ class StatsAPI:
                 ten seconds in a log; a function is called with ``(done, total)``
                 after each outcome, where the total is None for *queries* without
                 a length.
-            deadline: Seconds for the whole block, counted from its beginning; None
-                is without. A query without a response by then is a ``Failed``
-                with a ``RequestTimeoutError``, and so are those that follow.
+            deadline: Seconds for the whole block, or None for no limit. A query that
+                has no response by then is a ``Failed`` with a
+                ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
-            in_order: Whether the outcomes come in the order of the queries. One that
-                arrives early waits then for those before it. At most five times
-                *concurrency* queries are taken before an outcome is returned.
+            in_order: Whether the outcomes come in the order of the queries. At most
+                five times *concurrency* queries are taken before an outcome is
+                returned.
 
         Raises:
             TypeError: *queries* is not an iterable.
@@ -361,8 +358,8 @@ class StatsAPI:
             The text as the service sent it: a script, not data.
 
         Raises:
-            QueryError: The query breaks a rule; nothing was sent.
-            SpecError: The callback's name is not valid; nothing was sent.
+            QueryError: The query breaks a rule. No request is sent.
+            SpecError: The callback's name is not valid. No request is sent.
             ServiceError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
             ResponseError: The response is not a call of *callback*.
@@ -387,7 +384,7 @@ class Client(BaseClient["httpx.Client", Runner]):
         api_key: Sent to the origin of *base_url* and nowhere else. Left out,
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
-        user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        user_id: The same with ``SITESTATS_USER_ID``. The Admin API needs it.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
@@ -400,16 +397,15 @@ class Client(BaseClient["httpx.Client", Runner]):
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
-        headers: Headers to add to every request, such as a gateway wants. They can't
-            replace what the client sends itself; a ``User-Agent`` stands before its
-            own.
+        headers: Headers to add to every request, for a gateway. They can't replace
+            those of the client; a ``User-Agent`` is put before its own.
         store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
-        http_client: An ``httpx.Client`` of your own to send by, with its hooks,
-            mounts and authentication. It stays yours to close.
+        http_client: An ``httpx.Client`` of your own, which sends the requests with
+            its hooks, mounts and authentication. You close it yourself.
 
     Raises:
-        ConfigurationError: There is no base address, or a value is wrong.
+        ConfigurationError: The base address is missing, or a value is wrong.
 
     Example:
         >>> Client("https://analytics.example", api_key="…a key…")
@@ -470,8 +466,8 @@ class Client(BaseClient["httpx.Client", Runner]):
         """Check whether the set-up works, by a few requests that read.
 
         Args:
-            hostname: A private website. Without a user ID the key can be checked by
-                it alone.
+            hostname: A private website, by which the key is checked where there is no
+                user ID.
 
         Returns:
             A row each for the base address and the credentials with where they are

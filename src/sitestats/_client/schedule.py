@@ -133,7 +133,7 @@ class Schedule:
         """Count *query*, or record the ``END`` of them.
 
         Raises:
-            QueryError: It is no query at all.
+            QueryError: It is not a query.
         """
         if query is END:
             self._no_more = True

@@ -81,7 +81,7 @@ class SiteStatsError(Exception):
         return False
 
     def __bool__(self) -> Literal[True]:
-        # So that type checkers know of “if outcome.error:” what it means.
+        # It tells type checkers what “if outcome.error:” means.
         return True
 
 
@@ -171,8 +171,8 @@ class TransportError(SiteStatsError):
     """Whether the request may have reached the service. False only where nothing left
     the machine."""
     temporary: bool = True
-    """Whether a retry may succeed. It can't where a certificate is not trusted, or
-    nobody knows the host name."""
+    """Whether a retry may succeed. It can't if a certificate is not trusted or the host
+    name is unknown."""
     step: str = "response"
     """What failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while it was
     connecting, and else ``"response"``."""
@@ -206,14 +206,13 @@ class ServiceError(SiteStatsError):
     headers: Mapping[str, str] = attrs.field(
         factory=dict[str, str], converter=_headers, repr=False
     )
-    """Its headers, redacted too: the names are lower case, and found in any case.
-    By those of a gateway a response can be traced."""
+    """The response's headers, redacted too. A name is found in any case."""
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
     """The request, without credentials."""
     retry_after: float | None = None
     """Seconds that ``Retry-After`` requests, or None without a usable one."""
     credentials_from: str = ""
-    """With a 401 or a 403: the variables, arguments or settings of a profile that the
+    """With a 401 or a 403: which variables, arguments or settings of a profile the
     credentials are from."""
 
     @property
@@ -275,8 +274,7 @@ class ResponseError(SiteStatsError):
     headers: Mapping[str, str] = attrs.field(
         factory=dict[str, str], converter=_headers, repr=False
     )
-    """Its headers, redacted too: the names are lower case, and found in any case.
-    By those of a gateway a response can be traced."""
+    """The response's headers, redacted too. A name is found in any case."""
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
     """The request, without credentials."""
 
@@ -291,9 +289,9 @@ class ResponseTooLargeError(ResponseError):
 class SiteStatsWarning(UserWarning):
     """A call goes on, but not quite as you may expect.
 
-    A response has another zone, version, path or period than its query, a filter's
-    value will match literally, a store or a key's file is not as it should be, or a
-    run of ``ensure`` waits or can't exclude others.
+    A response differs from its query in zone, version, path or period; a filter's value
+    matches literally; a store fails; a key is very short; or a run of ``ensure`` waits
+    or can't exclude other runs.
     """
 
 

@@ -32,8 +32,7 @@ def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, An
     Without a name it is that of ``SITESTATS_PROFILE``.
 
     Raises:
-        ConfigurationError: There is no such profile, or the file is wrong, or the key
-            can't be read.
+        ConfigurationError: The profile is missing or wrong, or its key can't be read.
     """
     if not (name := name or os.environ.get(PROFILE_VARIABLE)):
         raise ConfigurationError(
@@ -58,7 +57,7 @@ def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, An
 
 def profile_names() -> list[str]:
     """The names of the accounts that ``Client.from_profile`` takes, in the order of
-    the file; none without one.
+    the file. Without a file the list is empty.
 
     Raises:
         ConfigurationError: The file can't be read.

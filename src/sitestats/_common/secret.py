@@ -72,7 +72,7 @@ def wrapped(**options: Any) -> dict[str, Any]:
 
 
 def as_secret(value: Any, source: str) -> Any:
-    """*value*, wrapped if it is neither None nor a default."""
+    """*value*, wrapped unless it is None or a default."""
     is_none = value is None or isinstance(value, (Secret, Enum))
     return value if is_none else Secret(value, source)
 
@@ -147,7 +147,7 @@ def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:
 
 
 def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:
-    """The values of *headers* that are credentials, going by their names.
+    """The values of *headers* whose names say that they are credentials.
 
     A service may repeat one without what stands before it, such as ``Bearer``.
     """

@@ -81,7 +81,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
     """*given* as certificates to verify a server by: a path as a text.
 
     Raises:
-        ConfigurationError: It is none of these. A wrong value must not trust everybody.
+        ConfigurationError: It is something else, which must not trust everybody.
     """
     # A context by what it does: another class may have taken the place of ssl's.
     if isinstance(given, bool) or callable(getattr(given, "wrap_bio", None)):
@@ -187,7 +187,7 @@ def resolve(
     address = own_url if base_url is NOT_GIVEN else base_url or Secret("", "base_url")
     if address is own_url and not own_url.reveal():
         raise ConfigurationError(
-            f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
+            f"the base address is missing: give base_url, or set {BASE_URL_VARIABLE}"
         )
     base = _parsed(address)
     sources = {"base_url": address.source, "proxy": "proxy"}

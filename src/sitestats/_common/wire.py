@@ -120,7 +120,7 @@ class HttpResponse:
     def retry_after(self) -> float | None:
         """Seconds that ``Retry-After`` asks to wait; None without a usable one.
 
-        A date there goes by the clock of the service, whose ``Date`` is beside it.
+        It is a date of the service's clock, as the ``Date`` beside it is.
         """
         value = self.headers.get("retry-after")
         return None if value is None else parse_retry_after(value, self.responded_at)

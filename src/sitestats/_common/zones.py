@@ -25,8 +25,8 @@ def zone_names() -> frozenset[str]:
     """The names of the tz database, in their exact case.
 
     Listing them walks through some 600 files, so it is done when a name is first
-    checked. ``localtime`` is there on some machines and is no name: those have
-    capitals (section 4.3).
+    checked. Some machines list ``localtime``, which is not a name: names have capitals
+    (section 4.3).
     """
     return frozenset(name for name in available_timezones() if name != name.lower())
 
@@ -83,7 +83,7 @@ def _is_one_mistake(text: str, name: str) -> bool:
 
 
 def same_zone(first: str | None, second: str | None) -> bool:
-    """Whether two names are of one zone, as ``Asia/Katmandu`` and ``Asia/Kathmandu``.
+    """Whether two names mean one zone, as ``Asia/Katmandu`` and ``Asia/Kathmandu``.
 
     The standard library does not tell which names are links, so the offsets are
     compared over the years. Zones with the same ones have the same days.
