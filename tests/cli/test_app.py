@@ -136,19 +136,6 @@ def test_without_an_address_there_is_advice(
     assert run("websites", "list", "--base-url", address).code == 0
 
 
-def test_an_interruption_is_one_line(
-    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C ends a command with one line and the shell's exit code."""
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("sitestats._client.client.Runner.run", interrupted)
-    done = run("websites", "list")
-    assert (done.code, done.err) == (130, "sitestats: interrupted\n")
-
-
 @pytest.mark.parametrize(
     ("words", "advice"),
     [

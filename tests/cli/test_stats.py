@@ -217,30 +217,24 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
 PLAIN = StatsQuery(HOST).fields("visitors")
 
 
-@pytest.mark.parametrize(
-    ("options", "query"),
-    [
-        (["--on", "yesterday"], PLAIN.on("yesterday")),
-        (["--start", "today"], PLAIN.between("today")),
-        (["--end", "today-3d"], PLAIN.between(None, "today-3d")),
-        (["--last", "3"], PLAIN.last(days=3)),
-        (["--during", "2026-03"], PLAIN.during("2026-03")),
-        (["--path", "/a b"], PLAIN.path("/a b")),
-        (["--all-events"], PLAIN.all_events()),
-        (["--where", "page=*"], PLAIN.where(page="*")),
-    ],
-)
-def test_short_forms_of_options(
-    emulator: Emulator, run: Run, options: list[str], query: StatsQuery
-) -> None:
-    """Each short form for a period, a page or events is a step too."""
-    done = run("url", HOST, "-f", "visitors", *options, "--base-url", "https://s.org")
-    assert done.out == query.url("https://s.org") + "\n"
-
-
-def test_events_alone_need_no_fields(emulator: Emulator, run: Run) -> None:
-    """The overview's fields are requested only when nothing else is."""
-    assert "fields=" not in run("url", HOST, "-e", "download").out
+def test_short_forms_of_options(emulator: Emulator, run: Run) -> None:
+    """Each short form for a period, a page or events is a step too. The overview's
+    fields are requested only when nothing else is.
+    """
+    for option, value, query in (
+        ("--on", "yesterday", PLAIN.on("yesterday")),
+        ("--start", "today", PLAIN.between("today")),
+        ("--end", "today-3d", PLAIN.between(None, "today-3d")),
+        ("--last", "3", PLAIN.last(days=3)),
+        ("--during", "2026-03", PLAIN.during("2026-03")),
+        ("--path", "/a b", PLAIN.path("/a b")),
+        ("--where", "page=*", PLAIN.where(page="*")),
+        ("--event", "a", PLAIN.events("a")),
+    ):
+        base = ("--base-url", "https://s.org")
+        done = run("url", HOST, "-f", "visitors", option, value, *base)
+        assert done.out == query.url("https://s.org") + "\n", option
+    assert "fields=" not in run("url", HOST, "--all-events").out
     assert "fields=pageviews,visitors,histogram" in run("url", HOST).out
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from both_clients import VARIANTS, opened
 from journals import Killed, let_time_pass
@@ -197,6 +195,7 @@ DAMAGED = ":2: the journal is damaged here"
         (HEAD + b'{"event": "sending", "at": 1, "timeout": 1}\n', DAMAGED),
         (HEAD + b'{"event": "sending", "hostname": "a", "at": "x"}\n', DAMAGED),
         (HEAD + b"\0\0\0\n", DAMAGED),
+        (HEAD + b"\xff\n", DAMAGED),
     ],
 )
 def test_a_file_that_is_no_journal_is_not_changed(
@@ -209,20 +208,6 @@ def test_a_file_that_is_no_journal_is_not_changed(
         ensure(emulator, journal)
     assert journal.read_bytes() == data
     assert emulator.requests == ()
-
-
-@given(data=st.binary(max_size=60), has_head=st.booleans())
-def test_any_file_is_a_journal_or_an_error(data: bytes, *, has_head: bool) -> None:
-    """No content of a file is another exception than a SpecError."""
-    folder = Path(os.environ["XDG_STATE_HOME"])
-    folder.mkdir(exist_ok=True, parents=True)
-    path = folder / "any"
-    path.write_bytes(HEAD * has_head + data)
-    with path.open("ab+", buffering=0) as file:
-        try:
-            _journal.Journals().open(file, "http://emulator.test")
-        except SpecError:
-            assert path.read_bytes() == HEAD * has_head + data
 
 
 def test_a_journal_that_can_t_be_used_is_an_error(

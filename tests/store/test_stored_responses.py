@@ -142,19 +142,16 @@ def test_a_client_gets_its_own_responses_alone(
 
 
 def test_partitions_tell_clients_apart(emulator: Emulator, tmp_path: Path) -> None:
-    """Clients with different partitions share no response, those with the same do."""
+    """Clients with different partitions share no response, those with the same do.
+    Beside a client of httpx or an SSLContext, whose credentials and trust nobody sees,
+    a store needs one.
+    """
     for partition, is_stored in (("a", False), ("b", False), ("a", True), ("", False)):
         with (
             Store(tmp_path / "store", partition=partition) as store,
             emulator.client(store=store) as client,
         ):
             assert client.stats.get(DAY).from_store is is_stored
-
-
-def test_what_can_not_be_seen_needs_a_partition(tmp_path: Path) -> None:
-    """Beside a client of httpx or an SSLContext, whose credentials and trust nobody
-    sees, a store without a partition is refused, and one with it is used.
-    """
     for opaque in (
         {"http_client": httpx.Client(trust_env=False)},
         {"verify": ssl.create_default_context()},

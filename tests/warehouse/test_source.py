@@ -375,8 +375,6 @@ def test_a_large_update_is_warned_of() -> None:
 def test_wrong_values_are_refused() -> None:
     """What can't be right is refused before a pipeline is touched."""
     client = Emulator.demo().client()
-    with pytest.raises(QueryError, match="'pags' is not a table; the tables are "):
-        sitestats_source(first_day=FIRST, client=client, lists=["pags"])
     with pytest.raises(ConfigurationError, match="lag is 0 days or more, not -1"):
         sitestats_source(client=client, lag=-1)
     with pytest.raises(QueryError, match="host"):
