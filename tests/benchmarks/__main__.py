@@ -38,6 +38,7 @@ LARGE: Final = StatsQuery("example.com").fields("pages").limit(1000).between(*DA
 DELAY: Final = 0.05
 """Seconds that the server takes for a response where many wait for one."""
 AT_ONCE: Final = 200
+OPTIONS: Final[Any] = {"api_key": KEY, "max_connections": AT_ONCE, "proxy": None}
 
 Work = Callable[[], object]
 
@@ -91,7 +92,7 @@ def one_call(*, short: bool) -> Iterator[Figure]:
         with (
             serving(members=members) as address,
             httpx.Client(trust_env=False) as http,
-            Client(address, api_key=KEY, proxy=None) as client,
+            Client(address, **OPTIONS) as client,
         ):
             get = partial(http.get, query.url(address), headers=HEADERS)
             theirs, ours = in_turn(
@@ -125,18 +126,14 @@ def many(*, short: bool) -> Iterator[Figure]:
 
         async def awaited() -> int:
             async with (
-                AsyncClient(
-                    address, api_key=KEY, max_connections=AT_ONCE, proxy=None
-                ) as client,
+                AsyncClient(address, **OPTIONS) as client,
                 client.stats.get_many([QUERY] * count, concurrency=AT_ONCE) as outcomes,
             ):
                 return sum([one.result().pageviews async for one in outcomes])
 
         def in_threads() -> int:
             with (
-                Client(
-                    address, api_key=KEY, max_connections=AT_ONCE, proxy=None
-                ) as client,
+                Client(address, **OPTIONS) as client,
                 client.stats.get_many([QUERY] * count, concurrency=AT_ONCE) as outcomes,
             ):
                 return sum(one.result().pageviews for one in outcomes)

@@ -9,10 +9,8 @@ import json
 import os
 import pickle
 import random
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +22,8 @@ from fault_cases import CASES
 from loopback import Connection, serve
 from sitestats import Client, SiteStatsError, Stats, StatsQuery
 
-pytestmark = pytest.mark.long
+# A response may well be odd here.
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS", "1000"))
 SEED = int(os.environ.get("FUZZ_SEED", "7"))
@@ -207,14 +206,6 @@ def check_result(result: Any) -> None:
         assert result._repr_html_().encode()
 
 
-@contextmanager
-def no_warnings() -> Iterator[None]:
-    """A response may well be odd here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def in_memory(inputs: int, seed: int) -> Counter[str]:
     """The outcomes of so many responses, each to one of the calls."""
     draw, outcomes = random.Random(seed), Counter[str]()
@@ -223,13 +214,12 @@ def in_memory(inputs: int, seed: int) -> Counter[str]:
     def respond(_request: httpx.Request) -> httpx.Response:
         return given
 
-    with no_warnings():
-        for _ in range(inputs):
-            name, given = draw.choice([*CALLS]), response(draw)
-            shown = (name, given.status_code, given.headers, given.content)
-            # Each has a client of its own: one with a Retry-After would pause.
-            with opened("blocking", respond, retries=0) as client:
-                outcomes[outcome(partial(CALLS[name], client), shown)] += 1
+    for _ in range(inputs):
+        name, given = draw.choice([*CALLS]), response(draw)
+        shown = (name, given.status_code, given.headers, given.content)
+        # Each has a client of its own: one with a Retry-After would pause.
+        with opened("blocking", respond, retries=0) as client:
+            outcomes[outcome(partial(CALLS[name], client), shown)] += 1
     return outcomes
 
 
@@ -246,7 +236,7 @@ def through_a_socket(inputs: int, seed: int) -> Counter[str]:
         connection.request()
         connection.send(sent)
 
-    with no_warnings(), serve(script) as server:
+    with serve(script) as server:
         for _ in range(inputs):
             sent = draw.choice(seeds)
             for _ in range(draw.randint(1, 2)):

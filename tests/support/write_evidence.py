@@ -10,6 +10,7 @@ import platform
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -90,6 +91,7 @@ def fuzz() -> str:
     """What became of mutated responses."""
     from fuzz.test_fuzz import in_memory, through_a_socket
 
+    warnings.simplefilter("ignore")
     seed = time.time_ns()
     memory = in_memory(FUZZ_INPUTS, seed)
     wire = through_a_socket(FUZZ_INPUTS // 5, seed)
