@@ -32,7 +32,7 @@ from sitestats._protocol.flow import (
 from sitestats._protocol.retry import Pausing, Retrying
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
@@ -170,7 +170,11 @@ class Runner(_Runner):
 class AsyncRunner(_Runner):
     """Runs flows, awaiting."""
 
-    run = _Runner.run_steps
+    def run(
+        self, flow: Flow[T], on_note: Observer | None = None
+    ) -> Coroutine[Any, Any, T]:
+        """Run *flow*, whose steps are awaited."""
+        return self.run_steps(flow, on_note)
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
