@@ -147,14 +147,6 @@ def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
             assert "20 websites: " in shown
 
 
-def test_a_comparison_without_totals_names_both_periods(client: Client) -> None:
-    """Where lists alone were requested, both periods are in the heading."""
-    comparison = client.stats.compare(QUERY.fields("pages").last(days=2))
-    assert comparison.totals == {}
-    days = "2026-03-03 to 2026-03-04, UTC, against 2026-03-01 to 2026-03-02"
-    assert all(days in shown for shown in texts_of(comparison))
-
-
 def test_a_chart_of_very_many_hours_has_the_last_ones() -> None:
     """A bar narrower than a point of the screen would show nothing."""
     for shown in texts_of(hourly(1500)):

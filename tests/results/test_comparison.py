@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -395,8 +394,10 @@ def test_many_queries_are_compared_at_once(variant: str) -> None:
     assert len(emulator.requests) == 2 * len(queries) + 2 * len(growth)
 
 
-def test_a_frame_of_totals(growth: Comparisons) -> None:
-    """A row for each website: both periods' days, before, after, and the change."""
+def test_frames_of_totals_and_of_a_list(growth: Comparisons) -> None:
+    """A row for each website: both periods' days, before, after, and the change; and
+    the changes of its list.
+    """
     frame = growth.to_polars()
     days = ("first_day", "last_day", "first_day_before", "last_day_before")
     totals = [name + end for name in growth.totals for end in ENDS]
@@ -412,15 +413,10 @@ def test_a_frame_of_totals(growth: Comparisons) -> None:
     assert frame["seconds_on_page_change"].dtype == pl.Float64
     assert growth.to_pandas()["visitors"].tolist() == frame["visitors"].to_list()
     assert growth.to_arrow().column_names == frame.columns == growth.columns()
-
-
-def test_a_frame_of_a_list(growth: Comparisons) -> None:
-    """The changes of each website one below the other, with their website."""
     frame = growth.to_polars("pages")
     assert frame.columns[6] == "value"
     assert frame.columns[-3:] == ["direction", "partial", "query"]
-    found = frame.select("hostname", "value", "pageviews_change").rows()
-    assert found == [
+    assert frame.select("hostname", "value", "pageviews_change").rows() == [
         (one.now.query.hostname, item.value, item.pageviews.absolute)
         for one in growth
         for item in one["pages"]
@@ -510,16 +506,14 @@ def test_months_of_one_website_have_their_days(client: Client) -> None:
 
 def test_a_plot(client: Client, growth: Comparisons) -> None:
     """Two bars for each website, of the total that was chosen, for 20 at most."""
-    axes = Figure().subplots()
-    assert growth.plot("visitors", axes) is axes
+    axes = growth.plot("visitors", Figure().subplots())
+    names, changes = zip(*growth.largest("visitors"), strict=True)
     widths = [bar.get_width() for bar in axes.patches]
-    changes = [change for _, change in growth.largest("visitors")]
     assert widths == [*(one.now for one in changes), *(one.before for one in changes)]
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == [HOST, BLOG]
+    assert tuple(label.get_text() for label in axes.get_yticklabels()) == names
     assert axes.get_xlabel() == "visitors"
-    title = axes.get_title("left")
-    assert re.fullmatch(r"\d.{9} to \d.{9}, against \d.{9} to .*", title)
+    title = "2026-03-03 to 2026-03-04, against 2026-03-01 to 2026-03-02"
+    assert axes.get_title("left") == title
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="visitrs"):
         growth.plot(wrong)

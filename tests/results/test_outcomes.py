@@ -20,13 +20,11 @@ from hypothesis import strategies as st
 from displayed import terminal
 from sitestats import (
     AsyncOutcomes,
-    AsyncOutcomeStream,
     Client,
     ConfigurationError,
     FieldNotRequestedError,
     NotFoundError,
     Outcomes,
-    OutcomeStream,
     ServerError,
     SiteStatsWarning,
     StatsQuery,
@@ -408,11 +406,3 @@ def test_libraries_of_frames_take_the_frame_or_say_what_to_call(client: Client) 
         assert pl.DataFrame(result).equals(result.to_polars())
         with pytest.raises(TypeError, match=r"call \.to_pandas\(\)"):
             pd.DataFrame(result)  # type: ignore[call-overload]  # no rows of pandas
-
-
-@pytest.mark.parametrize("cls", [OutcomeStream, AsyncOutcomeStream])
-def test_a_stream_has_no_frames(cls: type) -> None:
-    """A stream is to loop over: what needs all outcomes is of those collected."""
-    of_all = {"to_pandas", "to_polars", "to_arrow", "to_dicts", "plot", "compare_to"}
-    assert of_all < {*dir(Outcomes)}
-    assert not of_all & {*dir(cls)}

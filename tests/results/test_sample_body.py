@@ -225,16 +225,6 @@ def test_a_period_of_words_can_be_given() -> None:
     assert placed.partial
 
 
-def test_a_day_that_utc_does_not_have() -> None:
-    """The first day of the calendar begins before it, east of Greenwich."""
-    with pytest.raises(QueryError, match="out of range"):
-        Stats.of(
-            StatsQuery("example.com").fields("visitors").timezone("Africa/Addis_Ababa"),
-            visitors=1,
-            first_day=dt.date(1, 1, 1),
-        )
-
-
 def test_pages_and_versions() -> None:
     """A result about a page says so; older versions have forms of their own."""
     page = QUERY.fields("visitors")
