@@ -9,6 +9,7 @@ may have thousands.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -38,6 +39,8 @@ ModelT = TypeVar("ModelT", Website, AddedWebsite)
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """What ``msgspec.convert`` raises: the second for half of a surrogate pair."""
+_FIRST_USE: Final = threading.Lock()
+"""msgspec 0.22 can crash the process if threads use a type for the first time at once."""
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 """The attributes that have another name in JSON."""
 _IN_WORDS: Final = {
@@ -131,7 +134,10 @@ def expected(
     kinds = {name: _kind_of(name, interval, timed=timed) for name in names}
     # Made at run time, which type checkers can't follow.
     make_typed_dict: Any = TypedDict
-    return Expected(kinds, make_typed_dict("Whole", {**ENVELOPE, **kinds}, total=False))
+    whole = make_typed_dict("Whole", {**ENVELOPE, **kinds}, total=False)
+    with _FIRST_USE:
+        msgspec.convert({}, whole)
+    return Expected(kinds, whole)
 
 
 def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
