@@ -40,7 +40,7 @@ ModelT = TypeVar("ModelT", Website, AddedWebsite)
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """What ``msgspec.convert`` raises: the second for half of a surrogate pair."""
 _FIRST_USE: Final = threading.Lock()
-"""msgspec 0.22 can crash the process if threads use a type for the first time at once."""
+"""msgspec 0.22 may crash if threads use a type for the first time at once."""
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 """The attributes that have another name in JSON."""
 _IN_WORDS: Final = {
