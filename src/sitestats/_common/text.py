@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 from io import StringIO
 from typing import Final
@@ -28,7 +29,9 @@ def shown(value: object) -> str:
         text = repr(value[: _LONGEST + 1])
         return cut(text if text.isprintable() else ascii(text), _LONGEST)
     if value is None or isinstance(value, bool | int | float | date):
-        return cut(repr(value), _LONGEST)
+        # That of an int of 5,000 digits raises.
+        with suppress(ValueError):
+            return cut(repr(value), _LONGEST)
     return f"a value of type {type(value).__name__}"
 
 
