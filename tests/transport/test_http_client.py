@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -125,7 +126,7 @@ def test_a_hook_may_read_the_response(variant: str) -> None:
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.respond(BODY)
+        connection.respond(gzip.compress(BODY), 200, "Content-Encoding: gzip")
         connection.request()
         connection.respond(b"{}", 404)
 
@@ -224,6 +225,24 @@ def test_every_fault_becomes_an_error_of_ours(variant: str, error: Exception) ->
     with opened(variant, fail, retries=0) as client, pytest.raises(kind) as caught:
         client.stats.get(QUERY)
     assert caught.value.maybe_sent is maybe_sent  # type: ignore[attr-defined]
+
+
+def test_what_led_to_a_fault_of_httpx_is_told() -> None:
+    """The error has the reasons of the reasons, each once, and what was under way."""
+    error = httpx.ConnectError("handshake")
+    error.__cause__ = OSError("handshake")
+    error.__cause__.__cause__ = ssl.SSLError(1, "no common cipher")
+
+    def fail(_request: httpx.Request) -> httpx.Response:
+        raise error
+
+    reason = "443: handshake: .*no common cipher"
+    with (
+        opened("blocking", fail, retries=0) as client,
+        pytest.raises(ConnectionFailedError, match=reason) as caught,
+    ):
+        client.stats.get(QUERY)
+    assert caught.value.step == "tls"
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):

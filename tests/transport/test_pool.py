@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -335,7 +336,7 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
 
     def look_up() -> list[Any]:
         if kind == "unknown":
-            raise OSError("no such name")
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
         if kind == "hanging":
             go_on.wait(PLENTY)
         return []
@@ -350,3 +351,4 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
     assert isinstance(caught.value, RequestTimeoutError) == (kind == "hanging")
     assert caught.value.step == ("tcp" if kind == "without an address" else "name")
     assert not caught.value.maybe_sent
+    assert caught.value.temporary == (kind != "unknown")

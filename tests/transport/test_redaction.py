@@ -76,6 +76,8 @@ def test_short_secrets() -> None:
     redactor = Redactor([Secret("u"), Secret("con"), Secret("12/4")])
     assert redactor.text(r"Connection u 12/4 and 12\/4") == "Connection u … and …"
     assert redactor.response(HttpResponse(400, {}, b"12/4")).body == b"12/4"
+    begins = [Secret(f"sa_{'x' * length}") for length in range(1, 9)]
+    assert Redactor(begins).text(f"no sa_{'x' * 8}.") == "no …."
 
 
 @pytest.mark.parametrize("piece", ["&lt;", "&#", r"\u0073", "%73", "\\", "&#0", "s"])

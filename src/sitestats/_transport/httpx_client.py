@@ -247,11 +247,7 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
     with suppress(ValueError, TypeError, httpx.InvalidURL):
         # httpx also takes hosts such as "[a".
         if urlsplit(settings.proxy).hostname:
-            proxy = httpx.Proxy(settings.proxy)
-            # It is not verified by the certificates that are for the service.
-            is_secured = proxy.url.scheme == "https"
-            proxy.ssl_context = _context(verify=True) if is_secured else None
-            return proxy
+            return httpx.Proxy(settings.proxy)
     raise ConfigurationError(
         "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
         "not shown here). It is given, or from the environment."
