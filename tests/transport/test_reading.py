@@ -110,7 +110,7 @@ def test_a_response_to_head_has_no_body() -> None:
     ids=lambda pieces: repr(pieces[-1][-30:]),
 )
 def test_what_is_no_whole_response(pieces: tuple[bytes, ...]) -> None:
-    """A response that is cut, ambiguous or endless is none."""
+    """A response that is cut, ambiguous or endless is refused."""
     with pytest.raises(ProtocolError):
         read(*pieces)
 
@@ -140,7 +140,7 @@ def test_gzip_comes_out_as_it_went_in(content: bytes, level: int, padding: int) 
 
 
 def test_what_is_not_compressed() -> None:
-    """Some name the encoding that is none, and an empty body has any."""
+    """The encoding "identity" changes nothing, and an empty body has any encoding."""
     assert decompressed(b"text", " Identity ") == b"text"
     assert decompressed(b"", "br") == b""
 

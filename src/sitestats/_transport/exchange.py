@@ -32,7 +32,7 @@ Route = tuple[str, int, ssl.SSLContext | None]
 """The host and port to connect to, and what verifies them by TLS."""
 
 _LONGEST: Final = 86_400.0
-"""The most seconds of one wait: a socket refuses to wait for some weeks."""
+"""The most seconds of a wait: a socket refuses a limit of several weeks."""
 _NEXT_ADDRESS: Final = 1.0
 """Seconds until the next address of a host is tried."""
 _READ_SIZE: Final = 64 * 1024
@@ -193,7 +193,7 @@ class AwaitedExchange(Exchange):
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns that only blocks."""
+    """Run a coroutine that only blocks, and return its result."""
     try:
         coroutine.send(None)
     except StopIteration as done:

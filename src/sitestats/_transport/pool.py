@@ -139,7 +139,7 @@ class Pool:
 
 
 def _is_silent(sock: socket.socket) -> bool:
-    """Whether no bytes arrived that nobody read, and the other side has not closed."""
+    """Whether the connection is open, and has no unread bytes."""
     sock.settimeout(0)
     try:
         sock.recv(1)

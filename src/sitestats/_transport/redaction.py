@@ -66,7 +66,7 @@ def _pattern(secrets: frozenset[Secret], shortest: int) -> re.Pattern[bytes]:
     # Longer ones first, as others may be their beginnings.
     texts.sort(key=len, reverse=True)
     patterns = ["".join(map(_written, text.encode())) for text in texts]
-    # Without any the pattern is one that finds nothing.
+    # Without secrets it is a pattern that finds nothing.
     return re.compile("|".join(patterns or ["(?!)"]).encode("latin-1"))
 
 
