@@ -281,6 +281,14 @@ def test_a_result_knows_its_first_and_last_day(
     assert f"{stats.first_day} {stats.last_day}".startswith(expected)
 
 
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_bounds_without_a_time_are_those_days(zone: str) -> None:
+    """They are days of the response's zone, and not midnights in UTC."""
+    bounds = {"start": "2026-09-01", "end": "2026-09-30"}
+    stats = read_response(SEPTEMBER, echoing(None, None, timezone=zone) | bounds)
+    assert f"{stats.first_day} {stats.last_day}" == "2026-09-01 2026-09-30"
+
+
 EMULATOR = Emulator()
 EMULATOR.add_website("example.com")
 

@@ -324,9 +324,10 @@ def warn(message: str) -> None:
     reported at the event loop's.
     """
     level, frame = 1, sys._getframe()  # noqa: SLF001  as warnings itself does
-    ours = _PACKAGE
     # By the name: pathlib, which would tell folders, takes long to import.
-    while frame.f_back and ours == _PACKAGE:
+    while (
+        frame.f_back
+        and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+    ):
         level, frame = level + 1, frame.f_back
-        ours = frame.f_globals.get("__name__", "").partition(".")[0]
     warnings.warn(message, SiteStatsWarning, stacklevel=level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, cast
 
 import msgspec
 
@@ -28,15 +28,16 @@ def load_json(body: bytes) -> JsonValue:
         NotJsonError: It is not JSON.
     """
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value: JsonValue = msgspec.json.decode(body)
-        return value
+        return cast("JsonValue", msgspec.json.decode(body))
     if not body.strip():
         raise NotJsonError("is empty")
     try:
-        value = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        return cast(
+            "JsonValue",
+            json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant),
+        )
     except (ValueError, RecursionError) as error:
         raise NotJsonError(f"is not JSON: {error}") from None
-    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -121,8 +121,9 @@ class _Notebook(_Bar):
 
     def __init__(self, what: str, clock: Callable[[], float], shell: Any) -> None:
         super().__init__(what, clock)
-        shown = {"display_id": uuid4().hex}
-        self._publish = partial(shell.display_pub.publish, transient=shown)
+        self._publish = partial(
+            shell.display_pub.publish, transient={"display_id": uuid4().hex}
+        )
 
     def draw(self, text: str) -> None:
         self._publish({"text/plain": text}, update=bool(self._drawn))

@@ -110,8 +110,9 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not a path"
         # Its name is not shown: it may be the key itself, in the wrong place.
-        message = f"{source} names a file that can't be read: {why}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"{source} names a file that can't be read: {why}"
+        ) from None
     # As a shell would set it, or a file of variables.
     if secret.fits("[\"'].*|[A-Z_]+=.*"):
         raise ConfigurationError(

@@ -66,8 +66,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def plain(text: str) -> str:
     """*text* with everything that can't be printed shown as an escape."""
-    if text.isprintable():
-        return text
     return "".join(
         character
         if character.isprintable()

@@ -80,7 +80,8 @@ def _moment(
         moment = dt.datetime.fromisoformat(text or "")
         # Moments end in Z; one without a zone is taken as UTC too.
         moment = moment.replace(tzinfo=moment.tzinfo or dt.UTC).astimezone(dt.UTC)
-        return moment, (moment + within).astimezone(zone).date() if zone else None
+        local = (moment + within).astimezone(zone) if zone else None
+        return moment, as_date(text) or (local and local.date())
     except (ValueError, OverflowError):
         return None, None
 
