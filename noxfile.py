@@ -29,8 +29,9 @@ EVERY_EXTRA = f".{EXTRAS}"
 CI = "CI" in os.environ
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
-# In how many processes pytest runs; 0 is its own.
-PROCESSES = os.environ.get("PROCESSES") or str(min(2, os.cpu_count() or 1))
+# In how many processes pytest runs; 0 is its own. One more than processors, since many
+# tests wait for a program or a socket.
+PROCESSES = os.environ.get("PROCESSES") or str(min(3, 1 + (os.cpu_count() or 1)))
 LOCKED = ["--constraint", "tests/locked.txt"]
 # Where programs of the tests find the helpers.
 HELPERS = os.pathsep.join(
