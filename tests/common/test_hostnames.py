@@ -191,7 +191,13 @@ def test_an_origin_has_the_port_in_use() -> None:
     assert BaseAddress.parse("http://example.com:81").origin[2] == 81
 
 
-@given(st.one_of(st.text(), st.builds("https://{}/{}".format, st.text(), st.text())))
+HOSTS = st.from_regex(
+    r"[a-zé][a-z0-9-]{0,4}(\.[a-zß]{2,4}){1,2}(:[0-9]{1,5})?", fullmatch=True
+)
+ADDRESSES = st.builds("https://{}/{}".format, HOSTS | st.text(), st.text())
+
+
+@given(st.text() | ADDRESSES)
 def test_any_text_is_a_base_address_or_is_refused(text: str) -> None:
     """No text raises another error, and an accepted address parses back."""
     try:
