@@ -106,6 +106,12 @@ def test_another_host_is_not_the_service(origin: str) -> None:
         StatsQuery.from_url(f"{origin}/example.com", BASE)
 
 
+def test_a_wrong_base_address_is_refused() -> None:
+    """The error is that of a query, as for the address itself."""
+    with pytest.raises(QueryError, match="base address is not valid"):
+        StatsQuery.from_url(f"{BASE}/example.com", "stats.example.org")
+
+
 WRONG = {
     "limit=0": "limit-range",
     "version=x": "version-range",
