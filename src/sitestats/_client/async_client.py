@@ -46,7 +46,7 @@ class AsyncWebsitesAPI:
 
         Returns:
             The websites in the service's order, with estimates of page views and events
-            per 30 days. The tuple is shown as a table and becomes a frame.
+            per 30 days. They are shown as a table, and become a frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.

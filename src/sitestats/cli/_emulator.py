@@ -1,4 +1,4 @@
-"""``sitestats emulator`` and ``sitestats demo``: a local stand-in of the service."""
+"""``sitestats emulator`` and ``sitestats demo``: a local stand-in for the service."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def emulator(
     failures: tuple[str, ...],
     latency: str | None,
 ) -> None:
-    """Run a local stand-in of the service, until Ctrl-C.
+    """Run a local stand-in for the service, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
     Without --api-key and --user-id it makes its own. It prints them, so it never uses
@@ -163,7 +163,7 @@ def _failure(text: str) -> tuple[dict[str, Any], float]:
 def demo() -> None:
     """Show real traffic, read over HTTP from the emulator.
 
-    The emulator is a local stand-in of the service. Nothing leaves this machine,
+    The emulator is a local stand-in for the service. Nothing leaves this machine,
     and no account is needed.
     """
     from sitestats import Client, StatsQuery
