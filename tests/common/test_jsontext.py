@@ -85,7 +85,7 @@ def test_why_bytes_are_not_json(body: bytes, why: str) -> None:
 )
 def test_no_json_is_refused_in_time_that_grows_with_its_length(body: bytes) -> None:
     """Nor do strings without an end, as in a web page cut off, take longer."""
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(NotJsonError):
         load_json(body)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5

@@ -114,7 +114,7 @@ def test_what_is_no_json_has_no_data(body: bytes) -> None:
 
 def test_a_long_body_is_read_once() -> None:
     """What looks like many calls takes time that grows with the length."""
-    began = time.monotonic()
+    began = time.thread_time()
     long = HttpResponse(200, {}, b"show(" * 20_000)
     assert shape(long, Case("x", "1", "", ""))["$"] == "null"
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5

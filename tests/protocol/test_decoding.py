@@ -267,10 +267,10 @@ def test_a_body_is_read_or_refused_in_time_that_grows_with_its_length(
 ) -> None:
     """No body holds the interpreter longer, since no time limit could end that."""
     body = BODIES[name](200_000)
-    started = time.perf_counter()
+    started = time.thread_time()
     with suppress(SiteStatsError):
         read_response(ALL, body)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5
 
 
 # --- the Admin API ------------------------------------------------------------------

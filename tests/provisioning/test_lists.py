@@ -123,11 +123,11 @@ def test_names_alone_are_a_list(tmp_path: Path, name: str) -> None:
 
 def test_a_long_comment_is_read_at_once() -> None:
     """A line of ``#`` above the names keeps nobody waiting, nor do many of them."""
-    began = time.perf_counter()
+    began = time.thread_time()
     for comment in ("#" * 100_000, "# " * 50_000, "#\n" * 50_000, "\t\n " * 30_000):
         (spec,), _ = load(f"{comment}\nshop.example\n", "hosts")
         assert spec.hostname == "shop.example"
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
 
 
 def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:

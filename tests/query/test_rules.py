@@ -245,6 +245,15 @@ def test_both_sides_accept_what_keeps_the_rules(respond: Any) -> None:
         assert respond(params).status_code == 200, params
 
 
+@MAY_WARN
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_old_versions_need_no_fields(version: str, respond: Any) -> None:
+    """Each response of theirs has every list."""
+    for params in of("-fields", "", version=version):
+        read(params).validate(has_key=True)
+        assert respond(params).status_code == 200
+
+
 LEFT_TO_THE_SERVICE: list[dict[str, str]] = [
     *of("start", "2026-03-16"),  # its end is today, and the builder has no clock
     *of("end", "2026-01-01"),
