@@ -66,7 +66,8 @@ def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
         ('{"a": 1}'.encode("utf-16"), "is not JSON"),
         (b"{", "is not JSON"),
         (b"{}x", "is not JSON"),
-        (b"[" * 10_000 + b"]" * 10_000, "is not JSON: .*recursion"),
+        # Python 3.14 goes deeper than the versions before.
+        (b"[" * 1_000_000, "is not JSON"),
         (b"1" * 5000, "is not JSON: Exceeds the limit"),
     ],
 )

@@ -251,7 +251,7 @@ def test_lists_of_older_versions_are_in_raw_alone(version: int) -> None:
         (b'{"pageviews": 66, "visit', "not JSON"),
         (b'{"pageviews": NaN}', "holds NaN"),
         (b'{"pageviews": "\xff"}', "not JSON: .*0xff"),
-        (b"[" * 10_000, "not JSON: .*recursion"),
+        (b"[" * 10_000, "not JSON"),
         (b"show({})", "not JSON"),
     ],
     ids=lambda value: ascii(value[:40]) if isinstance(value, bytes) else value,

@@ -238,6 +238,41 @@ def test_a_look_up_of_a_proxy_that_hangs() -> None:
     assert len(asked) == 2
 
 
+def test_the_next_address_of_a_proxy_is_tried() -> None:
+    """Where one address of a proxy refuses, another one may not."""
+    with serve(polite) as server, serve(leads_to(server)) as proxy:
+        found = [(2, 1, 6, "", (f"127.0.0.{it}", proxy.port)) for it in (2, 1)]
+        options: Any = {"proxy": f"http://many.test:{proxy.port}", "retries": 0}
+        with (
+            resolving(lambda: [*found]),
+            opened("blocking", "http://stats.example", **options) as client,
+        ):
+            assert client.request("GET", "/x") == {"ok": True}
+
+
+def test_a_write_that_a_proxy_sent_may_be_done() -> None:
+    """The time is up within the body of its response, long after the look-up."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 60000000\r\n\r\n")
+        with suppress(OSError):
+            while True:
+                connection.send(b"x" * 1000)
+                time.sleep(0.0001)
+
+    with serve(script) as proxy:
+        found = [(2, 1, 6, "", ("127.0.0.1", proxy.port))]
+        options: Any = {"proxy": f"http://many.test:{proxy.port}", "total_timeout": 0.3}
+        with (
+            resolving(lambda: [*found]),
+            opened("blocking", "http://stats.example", **options) as client,
+            pytest.raises(RequestTimeoutError) as caught,
+        ):
+            client.request("POST", "/x", json={})
+    assert caught.value.maybe_sent
+
+
 @variants
 def test_what_comes_behind_a_response_is_nobodys(variant: str) -> None:
     """Bytes that a proxy sends behind a response are not taken for another one."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 import anyio
 import attrs
@@ -131,6 +131,12 @@ class Exchange:
             addresses = run(_look_up(info["host"], info["port"], self))
             # It connects to what it finds here, and would look the name up itself.
             info["host"] = addresses[0][4][0]
+            if len(addresses) > 1:
+                # It tries one alone: the first that takes a connection.
+                with run(_connect_tcp(addresses, self)) as sock:
+                    info["host"] = sock.getpeername()[0]
+            # What httpx raises tells whether something was sent by then.
+            self.step = "response"
         elif event.endswith("connect_tcp.complete"):
             # Another descriptor, since TLS will take this one over.
             self.use(info["return_value"].get_extra_info("socket").dup())
@@ -197,8 +203,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         coroutine.send(None)
     except StopIteration as done:
-        result: T = done.value
-        return result
+        return cast("T", done.value)
     raise AssertionError("it let others go on")
 
 
