@@ -338,6 +338,9 @@ CASES: dict[str, Case] = {
         has={"retry_after": 86400.0},
     ),
     "redirects to itself": redirect("307 Temporary", "%HERE%/example.com.json"),
+    "redirects to no address": broken(
+        whole(b"", "Location: a:b", status="307 Temporary"), close
+    ),
     "redirects to another host": redirect("302 Found", "%ELSEWHERE%/"),
     # Writes, which are never repeated.
     "resets a write": case(reset, gives=FAILED, call=add, has=SENT),

@@ -71,7 +71,8 @@ class Failures:
             reason = self._redactor.text(str(error))
             message = f"The body of the response to {request} can't be read: {reason}."
             return ResponseError(message, request=request)
-        of_httpx = library.HTTPError, self._socks
+        # It reads where a redirect leads, although none is followed.
+        of_httpx = library.HTTPError, library.InvalidURL, self._socks
         faults = OSError, ProtocolError, *of_httpx
         if isinstance(error, SiteStatsError) or not isinstance(error, faults):
             return None
