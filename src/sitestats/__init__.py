@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotFoundError,
         PermissionDeniedError,
+        Problem,
         QueryError,
         RateLimitedError,
         ReadOnlyError,
@@ -40,10 +41,8 @@ if TYPE_CHECKING:
         WebsiteLockedError,
     )
     from ._common.fields import FieldName, is_field_name
-    from ._common.keyvalue import KeyValueStore
-    from ._common.problems import Problem
     from ._common.profiles import profile_names
-    from ._common.settings import RetryPolicy
+    from ._common.settings import KeyValueStore, RetryPolicy
     from ._protocol.check_setup import SetupReport, SetupRow
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -130,10 +129,8 @@ _NAMES: Final = {
     "_client.client": ("Client", "StatsAPI", "WebsitesAPI"),
     "_client.get_many": ("AsyncOutcomeStream", "OutcomeStream"),
     "_common.fields": ("FieldName", "is_field_name"),
-    "_common.keyvalue": ("KeyValueStore",),
-    "_common.problems": ("Problem",),
     "_common.profiles": ("profile_names",),
-    "_common.settings": ("RetryPolicy",),
+    "_common.settings": ("KeyValueStore", "RetryPolicy"),
     "_protocol.check_setup": ("SetupReport", "SetupRow"),
     "_query.builder": ("StatsQuery",),
     "_query.rules": ("Filters", "Interval"),

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import sitestats
-from sitestats import Problem, SiteStatsError
-from sitestats._common.errors import RateLimitedError, SiteStatsWarning, warn
+from sitestats import Problem, SiteStatsError, SiteStatsWarning
+from sitestats._common.errors import warn
 from sitestats._common.wire import HttpRequest
 from sitestats._query import builder
 
@@ -46,7 +46,7 @@ def test_a_warning_without_a_user_is_shown_all_the_same() -> None:
 def test_a_refusal_says_when_to_try_again(seconds: float | None, end: str) -> None:
     """The text of a 429 has the seconds to wait, rounded up, where they are known."""
     request = HttpRequest("GET", "/a.json")
-    error = RateLimitedError(
+    error = sitestats.RateLimitedError(
         "too many", status=429, request=request, retry_after=seconds
     )
     assert str(error).startswith("too many (status 429, GET /a.json)")
@@ -84,6 +84,21 @@ def test_the_repr_of_an_error_has_no_body(error: SiteStatsError) -> None:
     """A body of megabytes is in no log of an error."""
     assert "{}" not in repr(error)
     assert type(error).__name__ in repr(error)
+
+
+def test_the_same_problem_many_times_is_one_line() -> None:
+    """Equal problems are one line with their number; two keep both places."""
+    once, twice, often = "is wrong", "is bad", "is neither"
+    messages = [once, *[twice] * 2, *[often] * 500]
+    error = sitestats.SpecError(
+        Problem(message, "website-file", where=f"w.json:{line}:1")
+        for line, message in enumerate(messages, 1)
+    )
+    assert str(error).splitlines() == [
+        "w.json:1:1: is wrong",
+        "w.json:2:1: is bad (also at w.json:3:1)",
+        "w.json:4:1: is neither (and 499 more, up to w.json:503:1)",
+    ]
 
 
 def test_celery_raises_an_error_of_the_same_class() -> None:

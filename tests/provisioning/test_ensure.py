@@ -23,9 +23,8 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.retryable import Pauses
 from sitestats._common.secret import Secret
-from sitestats._common.settings import Settings
+from sitestats._common.settings import Pauses, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport

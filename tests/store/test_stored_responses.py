@@ -212,6 +212,9 @@ class Broken(InMemory):
     asked = 0
     fails = True
 
+    def __repr__(self) -> str:
+        return "Broken(password='secret')"
+
     def get(self, key: str) -> bytes | None:
         self.asked += 1
         if self.fails:
@@ -227,7 +230,7 @@ def test_a_store_that_failed_rests(
     """
     broken = Broken()
     with emulator.client(store=broken) as client:
-        with pytest.warns(SiteStatsWarning, match="Broken is not used.*no route"):
+        with pytest.warns(SiteStatsWarning, match="store Broken is not used.*no route"):
             assert client.stats.get(DAY).visitors
         assert not client.stats.get(DAY).from_store
         assert broken.asked == 1

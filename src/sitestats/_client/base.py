@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
-    from sitestats._common.keyvalue import KeyValueStore
-    from sitestats._common.settings import RetryPolicy
+    from sitestats._common.settings import KeyValueStore, RetryPolicy
     from sitestats._store.sqlite import Store
 
 HttpClientT = TypeVar("HttpClientT")

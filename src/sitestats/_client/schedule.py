@@ -15,8 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import attrs
 from attrs.validators import optional
 
-from sitestats._common.errors import ConfigurationError, QueryError
-from sitestats._common.problems import Problem
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import by, check_seconds, positive_count
 from sitestats._common.text import shown

@@ -1,6 +1,6 @@
-"""Exceptions and warnings: one class tree.
+"""Exceptions and warnings: one class tree, and the problems that errors list.
 
-It is split by what the caller can do::
+The tree is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
@@ -35,17 +35,79 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from importlib import import_module
+from itertools import islice
 from typing import Any, Final, Literal
 
 import attrs
 
-from .problems import Problem, lines_of
-from .retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
 from .wire import Headers, HttpRequest
 
 _PACKAGE: Final = __name__.partition(".")[0]
+_MOST_LINES: Final = 20
+"""A file may have thousands of mistakes."""
+TOO_MANY_REQUESTS: Final = HTTPStatus.TOO_MANY_REQUESTS.value
+
+
+@attrs.frozen
+class Problem:
+    """One broken rule, or one wrong place in a response or a file."""
+
+    message: str
+    """What is wrong and what to do, as one sentence."""
+    rule: str = ""
+    """The rule's name, such as ``"limit-range"``; empty where none has one."""
+    section: str = ""
+    """Where the service's document states the rule, such as ``"4.3"``."""
+    where: str = ""
+    """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
+    the place in a file (``"websites.toml:12:5"``)."""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        cited = f" (section {self.section})" if self.section else ""
+        return f"{place}{self.message}{cited}"
+
+
+def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
+    """A line for each of *problems*; those that differ in their place alone are one."""
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        found.setdefault((problem.rule, problem.message), []).append(problem)
+    for first, *others in islice(found.values(), _MOST_LINES):
+        if len(others) > 1:
+            yield f"{first} (and {len(others):,} more, up to {others[-1].where})"
+        elif others and others[0].where != first.where:
+            yield f"{first} (also at {others[0].where})"
+        else:
+            yield str(first)
+    if (more := len(found) - _MOST_LINES) > 0:
+        yield f"… and {more:,} more"
+
+
+# --- what may be repeated -----------------------------------------------------------
+
+
+def is_temporary(status: int) -> bool:
+    """Whether the service may respond otherwise later.
+
+    >>> [one for one in (200, 404, 408, 429, 500, 503, 600) if is_temporary(one)]
+    [429, 500, 503]
+    """
+    return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
+
+
+def may_repeat(request: HttpRequest | None, *, maybe_done: bool) -> bool:
+    """Whether to send *request* again does no harm, where it is *maybe_done* or not.
+
+    To add a website can cost money and can't be undone.
+    """
+    return not maybe_done or request is None or request.method == "GET"
+
+
+# --- errors -------------------------------------------------------------------------
 
 
 # Celery sends errors as JSON: what that can't hold comes back as a text.

@@ -1,4 +1,4 @@
-"""Client settings: arguments, environment variables, retries, proxies."""
+"""Client settings: arguments, environment variables, retries, pauses, proxies."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import random
 from contextlib import suppress
 from enum import Enum
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
-from .retryable import Pauses
 from .secret import Secret, as_secret, checked_headers, checked_secret, read_key_file
 from .wire import Credentials
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
-    from .keyvalue import KeyValueStore
 
 BASE_URL_VARIABLE: Final = "SITESTATS_BASE_URL"
 API_KEY_VARIABLE: Final = "SITESTATS_API_KEY"
@@ -32,6 +30,8 @@ PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 _VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
 _NO: Final = frozenset(("", "0", "false", "no", "off"))
 """The values of a variable that mean no, in any case."""
+_LONGEST_PAUSE: Final = 3_600.0
+"""The most seconds of a pause: one odd response must not stop a client for ever."""
 
 
 class NotGiven(Enum):
@@ -94,7 +94,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
     raise _refusal("verify", wanted, cast("Any", given))
 
 
-# --- settings ---------------------------------------------------------------------
+# --- values of arguments ----------------------------------------------------------
 
 
 @attrs.frozen
@@ -128,6 +128,67 @@ class RetryPolicy:
 def as_policy(retries: int | RetryPolicy) -> RetryPolicy:
     """The policy for *retries*: a number of retries, or a policy itself."""
     return retries if isinstance(retries, RetryPolicy) else RetryPolicy(retries)
+
+
+class KeyValueStore(Protocol):
+    """A store of your own for responses, such as a client of Redis.
+
+    Threads call it at the same time. An error that it raises becomes a
+    ``SiteStatsWarning``, and requests are sent. It may have the ``max_age`` and the
+    ``partition`` of a ``Store``.
+
+    Example:
+        >>> class InMemory:
+        ...     def __init__(self) -> None:
+        ...         self.values: dict[str, bytes] = {}
+        ...
+        ...     def get(self, key: str) -> bytes | None:
+        ...         return self.values.get(key)
+        ...
+        ...     def set(self, key: str, value: bytes) -> None:
+        ...         self.values[key] = value
+        >>> with emulator.client(store=InMemory()) as storing:
+        ...     query = StatsQuery("semicomplete.com").fields("visitors")
+        ...     day = query.on("2015-05-18")
+        ...     first, second = storing.stats.get(day), storing.stats.get(day)
+        >>> first == second, first.from_store, second.from_store
+        (True, False, True)
+    """
+
+    # By position alone, so that any names of the parameters fit.
+    def get(self, key: str, /) -> bytes | None:
+        """The value of *key*, or None."""
+        ...
+
+    def set(self, key: str, value: bytes, /) -> object:
+        """Store *value* as that of *key*; what it returns is not used."""
+        ...
+
+
+# --- settings ---------------------------------------------------------------------
+
+
+class Pauses(dict[bool, float]):
+    """The ends of pauses that the service requested by a 429, on the monotonic clock.
+
+    All calls of a client share them. Contains searches have a rate limit of their own
+    (section 7), and so have an end of their own, at True.
+    """
+
+    def begin(self, *, now: float, seconds: float, searches_alone: bool) -> None:
+        """Record that the service requested *seconds*, perhaps of *searches_alone*."""
+        end = now + min(seconds, _LONGEST_PAUSE)
+        self[searches_alone] = max(end, self.get(searches_alone, end))
+
+    def left(self, *, now: float, is_search: bool) -> float:
+        """Seconds until a request may be sent; 0 when it may be now.
+
+        >>> pauses = Pauses()
+        >>> pauses.begin(now=0.0, seconds=5.0, searches_alone=True)
+        >>> pauses.left(now=1.0, is_search=True), pauses.left(now=1.0, is_search=False)
+        (4.0, 0.0)
+        """
+        return max(now, self.get(False, now), self.get(is_search, now)) - now
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 import attrs
 
+from sitestats._common.errors import Problem
 from sitestats._common.hostnames import HostnameError, normalise_hostname
-from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import find_zone, same_zone
 from sitestats._query.periods import as_date, days_back

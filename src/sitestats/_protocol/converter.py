@@ -29,8 +29,8 @@ import cattrs
 import msgspec
 from cattrs.gen import make_dict_structure_fn, override
 
+from sitestats._common.errors import Problem
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
-from sitestats._common.problems import Problem
 from sitestats._results.entries import entry_class
 from sitestats._results.histogram import HistogramEntry, histogram_class
 from sitestats._results.websites import AddedWebsite, Website

@@ -18,6 +18,7 @@ from sitestats._common.errors import (
     BadRequestError,
     NotFoundError,
     PermissionDeniedError,
+    Problem,
     RateLimitedError,
     ResponseError,
     ServerError,
@@ -25,7 +26,6 @@ from sitestats._common.errors import (
     WebsiteLockedError,
 )
 from sitestats._common.jsontext import JsonValue
-from sitestats._common.problems import Problem
 from sitestats._common.text import cut, plain
 from sitestats._common.wire import HttpRequest, HttpResponse
 

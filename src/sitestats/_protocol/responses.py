@@ -12,10 +12,15 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import attrs
 
-from sitestats._common.errors import QueryError, ResponseError, ServiceError, warn
+from sitestats._common.errors import (
+    Problem,
+    QueryError,
+    ResponseError,
+    ServiceError,
+    warn,
+)
 from sitestats._common.fields import TOTALS
 from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
-from sitestats._common.problems import Problem
 from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import cut, shown
 from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date

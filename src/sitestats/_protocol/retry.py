@@ -17,12 +17,10 @@ from typing import Final
 import attrs
 
 from sitestats._common.errors import (
+    TOO_MANY_REQUESTS,
     RateLimitedError,
     RequestTimeoutError,
     TransportError,
-)
-from sitestats._common.retryable import (
-    TOO_MANY_REQUESTS,
     is_temporary,
     may_repeat,
 )

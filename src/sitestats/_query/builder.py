@@ -15,10 +15,9 @@ from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
 
-from sitestats._common.errors import QueryError, warn
+from sitestats._common.errors import Problem, QueryError, warn
 from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import zone_names
 

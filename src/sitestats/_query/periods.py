@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import attrs
 from dateutil.relativedelta import relativedelta
 
-from sitestats._common.problems import Problem
+from sitestats._common.errors import Problem
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import nearest_zone, zone_names
 

@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 import attrs
 
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import TOTALS
-from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 

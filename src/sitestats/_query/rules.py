@@ -27,10 +27,9 @@ from typing import (
     get_args,
 )
 
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import FIELDS
 from sitestats._common.hostnames import HostnameError, normalise_hostname
-from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 P = ParamSpec("P")

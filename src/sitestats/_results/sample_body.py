@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import TOTALS
-from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean
 from sitestats._common.zones import find_zone
 from sitestats._query.builder import requested

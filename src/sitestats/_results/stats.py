@@ -23,12 +23,12 @@ import attrs
 
 from sitestats._common.errors import (
     FieldNotRequestedError,
+    Problem,
     ResponseError,
     SiteStatsWarning,
 )
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.jsontext import NotJsonError, load_json
-from sitestats._common.problems import Problem
 from sitestats._common.text import cut
 from sitestats._common.wire import Headers
 from sitestats._query.requested import Requested

@@ -17,8 +17,7 @@ from sitestats._common.zones import same_zone
 from .rules import MAX_AGE, StoreEntry, response_key, to_store
 
 if TYPE_CHECKING:
-    from sitestats._common.keyvalue import KeyValueStore
-    from sitestats._common.settings import Settings
+    from sitestats._common.settings import KeyValueStore, Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._query.requested import Requested
     from sitestats._results.stats import Stats

@@ -21,8 +21,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from sitestats._common.errors import ConfigurationError, QueryError
-from sitestats._common.problems import Problem
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials

@@ -23,9 +23,8 @@ from typing import Any, Final
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, SpecError
+from sitestats._common.errors import ConfigurationError, Problem, SpecError
 from sitestats._common.lock_files import locked
-from sitestats._common.problems import Problem
 from sitestats._common.settings import Settings
 
 _BUSY: Final = (

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 
 import attrs
 
-from sitestats._common.errors import SpecError, load_extra, warn
-from sitestats._common.problems import Problem
+from sitestats._common.errors import Problem, SpecError, load_extra, warn
 from sitestats._common.text import FORMULA, as_cell_text, csv_line, nearest, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO

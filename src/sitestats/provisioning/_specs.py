@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeAlias, cast
 
 import attrs
 
-from sitestats._common.errors import SpecError, warn
-from sitestats._common.problems import Problem
+from sitestats._common.errors import Problem, SpecError, warn
 from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 from sitestats._query.rules import Problems

@@ -18,13 +18,13 @@ from dlt.extract.resource import DltResource
 from sitestats import Client, StatsQuery, Website
 from sitestats._common.errors import (
     ConfigurationError,
+    Problem,
     QueryError,
     ResponseError,
     SiteStatsError,
     warn,
 )
 from sitestats._common.fields import COUNTS, TOTALS
-from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import counted, shown
