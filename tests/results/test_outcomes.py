@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import json
 import pickle
 import warnings
 from collections.abc import Iterator
@@ -27,7 +28,9 @@ from sitestats import (
     Outcomes,
     ServerError,
     SiteStatsWarning,
+    Stats,
     StatsQuery,
+    Succeeded,
 )
 from sitestats.emulator import Emulator
 
@@ -131,6 +134,24 @@ def test_outcomes_show_themselves(client: Client) -> None:
 
 
 # --- collected --------------------------------------------------------------------
+
+
+def test_a_total_of_another_type_is_null_in_its_own_row(client: Client) -> None:
+    """What the service gets wrong about one website hides no other one."""
+    outcomes = collect(client, QUERY, QUERY.website(BLOG))
+    body = json.dumps(outcomes[0].result().raw() | {"visitors": None}).encode()
+    with pytest.warns(SiteStatsWarning, match="'visitors' is left out"):
+        wrong = Succeeded(QUERY, 0, Stats.from_body(QUERY, body))
+    found = Outcomes([wrong, outcomes[1]])
+    changes = ["visitors_change", "visitors_percent"]
+    for result, unknown in (
+        (found, ["visitors"]),
+        (found.compare_to(outcomes), ["visitors", *changes]),
+        (outcomes.compare_to(found), ["visitors_before", *changes]),
+    ):
+        row = result.to_polars().drop("error").row(0, named=True)
+        assert [name for name, value in row.items() if value is None] == unknown
+        assert f"{HOST} " in repr(result)
 
 
 @given(

@@ -46,6 +46,7 @@ from .outcomes import (
     days_of,
     error_of,
     no_entries,
+    total_of,
 )
 from .tables import (
     Column,
@@ -544,8 +545,7 @@ class Pair:
 
     def total(self, name: str) -> Change:
         """One total in both periods, None where it is not known."""
-        sides = (one and one.stats for one in (self.now, self.before))
-        return Change(*(getattr(stats, name, None) for stats in sides))
+        return Change(total_of(self.now, name), total_of(self.before, name))
 
     def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
         """The rows of a frame: one of the totals, or those of a list."""

@@ -18,7 +18,7 @@ from sitestats._query.periods import as_date
 from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw_each
 from .entries import Entries, check_list, entry_class
 from .histogram import histogram_class
-from .tables import Column, around, label_of, named, of_rows, stacked, subject
+from .tables import Column, around, label_of, named, stacked, subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,6 +138,12 @@ def days_of(outcome: Outcome | None) -> dict[str, Any]:
             first, last = (as_date(wanted.params.get(day)) for day in ("start", "end"))
             days = (wanted.timezone, first, last)
     return dict(zip(("timezone", "first_day", "last_day"), days, strict=True))
+
+
+def total_of(outcome: Outcome | None, name: str) -> float | None:
+    """A total; None where it is not known."""
+    stats = outcome and outcome.stats
+    return getattr(stats, name) if stats and name in stats else None
 
 
 def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
@@ -298,11 +304,14 @@ class CollectedOutcomes(
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         wanted = {name for one in self for name in requested(one.query).fields}
-        names = [*(name for name in TOTALS if name in wanted), "partial"]
+        totals = [name for name in TOTALS if name in wanted]
         for one in self._items or (NO_OUTCOME,):
             last: dict[str, Any] = {"error": error_of(one), "query": one.index}
             if field is None:
-                columns = of_rows(names, [[getattr(one.stats, n, None) for n in names]])
+                columns = [
+                    *(named(name, [total_of(one, name)]) for name in totals),
+                    named("partial", [one.stats and one.stats.partial]),
+                ]
             else:
                 entries: Entries[Any] = (
                     getattr(one.stats, field)
