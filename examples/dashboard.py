@@ -11,30 +11,24 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from sitestats import AsyncClient, ServiceError, StatsQuery
+from sitestats import AsyncClient, StatsQuery
 
 
-async def line_of(client: AsyncClient, query: StatsQuery) -> str:
-    """Format one website's numbers, or the error message."""
-    try:
-        stats = await client.stats.get(query)
-    except ServiceError as error:
-        return f"{query.hostname:<32} {error.message}"
-    return f"{stats.hostname:<32} {stats.pageviews:>9,} {stats.visitors:>9,}"
-
-
-async def main(hostnames: list[str]) -> None:
+async def main(*hostnames: str) -> None:
     """Print the numbers of *hostnames*, or of every website."""
     query = StatsQuery("example.com").fields("pageviews", "visitors").last(days=30)
     async with AsyncClient() as client:
-        if not hostnames:
-            websites = await client.websites.list()
-            hostnames = [website.hostname for website in websites]
-        lines = [line_of(client, query.website(hostname)) for hostname in hostnames]
+        queries = query.each(websites=hostnames or await client.websites.list())
         print(f"{'last 30 days':<32} {'pageviews':>9} {'visitors':>9}")
-        for line in await asyncio.gather(*lines):
-            print(line)
+        async with client.stats.get_many(queries, in_order=True) as stream:
+            async for outcome in stream:
+                if outcome.error is None:
+                    stats = outcome.stats
+                    numbers = f"{stats.pageviews:>9,} {stats.visitors:>9,}"
+                    print(f"{stats.hostname:<32} {numbers}")
+                else:
+                    print(f"{outcome.query.hostname:<32} {outcome.error}")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    asyncio.run(main(*sys.argv[1:]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import runpy
 import sys
 from collections.abc import Callable
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import duckdb
-import httpx
 import pytest
 
 from sitestats.emulator import Emulator
@@ -59,36 +56,6 @@ def test_what_programs_show(run: Run) -> None:
     for program, (arguments, words) in SHOWN.items():
         shown = run(program, *arguments)
         assert all(word in shown for word in words), shown
-
-
-@pytest.mark.usefixtures("emulator")
-def test_the_operator_adds_once(run: Run) -> None:
-    """The operator's program adds each website once, also when it runs twice."""
-    arguments = ("Europe/Amsterdam", "example.com", "shop.example.com")
-    assert run("add_websites.py", *arguments).count(": added, Europe/Amsterdam") == 2
-    assert run("add_websites.py", *arguments).count(": present") == 2
-
-
-@pytest.mark.usefixtures("emulator")
-def test_an_endpoint_of_an_application(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The FastAPI endpoint returns numbers, and turns our errors into statuses."""
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    module = importlib.import_module("fastapi_dashboard")
-
-    async def get(*paths: str) -> list[httpx.Response]:
-        transport = httpx.ASGITransport(module.app)
-        async with (
-            module.with_client(module.app),
-            httpx.AsyncClient(transport=transport, base_url="http://app") as browser,
-        ):
-            return [await browser.get(path) for path in paths]
-
-    names = ("semicomplete.com?days=7", "nobody.example.com", "semicomplete.com?days=0")
-    good, unknown, wrong = asyncio.run(get(*(f"/{name}" for name in names)))
-    assert good.json()["pageviews"] == 1586
-    assert len(good.json()["days"]) == 7
-    assert [unknown.status_code, wrong.status_code] == [404, 422]
-    assert [*unknown.json(), *wrong.json()] == ["error", "error"]
 
 
 @pytest.mark.long
