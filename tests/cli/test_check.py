@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,32 +67,35 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_pause")
-def test_a_service_is_compared(emulator: Emulator, run: Run, tmp_path: Path) -> None:
-    """The table is on standard output, and the report in a file."""
-    report = tmp_path / "report.json"
-    done = run("check", "--compare", "semicomplete.com", "--report", report)
+def test_a_service_is_compared(emulator: Emulator, run: Run) -> None:
+    """The comparison is on standard output, below the set-up in a table."""
+    done = run("check", "--compare", "semicomplete.com")
     assert done.code == 0
+    assert "✓ base address" in done.out
     assert "✓ period " in done.out
-    assert done.err.endswith(f"the report is in {report}\n")
-    assert len(json.loads(report.read_text("utf-8"))["cases"]) > 50
     assert {request.method for request in emulator.requests} == {"GET"}
 
 
 @pytest.mark.usefixtures("no_pause")
 def test_a_difference_is_code_8_and_an_end_is_code_4(
-    emulator: Emulator, run: Run, tmp_path: Path
+    emulator: Emulator, run: Run
 ) -> None:
-    """A job notices both, and JSON has no other line."""
-    command = "check", "--compare", "semicomplete.com", "--report", tmp_path / "r.json"
+    """A job notices both. JSON is the comparison, or the set-up if that is wrong."""
+    command = ("check", "--compare", "semicomplete.com", "--format", "json")
     emulator.fail_next(
         status=200, body=[], path="/api/websites", when=after(emulator, 3)
     )
-    done = run(*command, "--format", "json")
+    done = run(*command)
     assert done.code == 8
-    assert json.loads(done.out)["cases"][0]["result"] == "different"
+    cases = json.loads(done.out)["cases"]
+    assert cases[0]["result"] == "different"
+    assert len(cases) > 50
     emulator.forget_requests()
     emulator.fail_next(status=429, when=after(emulator, 10))
     assert run(*command).code == 4
+    emulator.fail_next(status=401)
+    done = run(*command)
+    assert (done.code, json.loads(done.out)["ok"]) == (3, False)
 
 
 def after(emulator: Emulator, number: int) -> Callable[[RecordedRequest], bool]:

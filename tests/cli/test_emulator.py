@@ -71,8 +71,13 @@ def test_the_emulator_serves_until_it_is_interrupted(
     assert "Traceback" not in err
 
 
-def test_a_failure_that_is_none_is_one_line(run: Run) -> None:
-    """It is an error of one line before anything is served."""
+def test_what_can_t_be_served_is_one_line(run: Run) -> None:
+    """A port in use, or a failure that is none, is an error of one line."""
+    with Emulator().serve() as address:
+        port = address.rpartition(":")[2]
+        done = run("emulator", "--empty", "--port", port)
+    assert (done.code, done.out) == (2, "")
+    assert f"--port {port} can't be used" in done.err
     for option, words in (
         ("--fail=503", "write 503:5%"),
         ("--fail=reset:some", "write 503:5%"),

@@ -35,13 +35,13 @@ def test_the_overview_is_for_people(
 ) -> None:
     """Without options totals, a chart and tables are shown."""
     monkeypatch.setattr(emulator._core.service, "null_entries", True)
-    done = run("stats", HOST, "--last", 4, "--top", 3)
+    done = run("stats", HOST, "--last", 4)
     assert (done.code, done.err) == (0, "")
     for words in (
         "1,586 page views",
         "█",
         "/projects/xdotool/ ",
-        "… 47 more; cut by the limit: there may be others",
+        "… 40 more; cut by the limit: there may be others",
         "countries",
         "(none)",
     ):
@@ -101,6 +101,8 @@ EACH = """
 --event a --all-events                   | give one of the two
 --timezone europe/amsterdam              | 'Europe/Amsterdam'
 --limit 0                                | --limit:
+--start 2026-13-01                       | --start: '2026-13-01' is not a day
+--end x                                  | --end:
 --last 3 --on today                      | --last, --on, --during
 --during 2026-1                          | 'this-week' or a date, not '2026-1'
 --timeout 0                              | --timeout
@@ -114,7 +116,8 @@ stats {HOST} {BLOG} --table pages --format csv | requested are: totals
 stats {HOST} {BLOG} --each moth          | --each
 stats --hosts-from none.txt              | --hosts-from
 stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search=
-compare {HOST} --last 3 --against previos_month | did you mean 'previous_month'?
+compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
+compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
 compare {HOST} --last 3 --against previous_month | --against
 """
@@ -366,19 +369,18 @@ def test_a_list_of_each_website(emulator: Emulator, run: Run) -> None:
 
 
 def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
-    """A table has a line for each website below its days, or the first ones of a list;
-    --top counts websites too.
+    """A table has a line for each website below its days, or the first ones of a list:
+    ten, or as many as --limit.
     """
     done = run("stats", HOST, BLOG, "--last", 4)
     days, heading, *_ = done.out.splitlines()
     assert " to " in days
     assert heading.split() == ["website", "page", "views", "visitors"]
     assert "1,586" in done.out
-    pages = run("stats", HOST, BLOG, "--last", 4, "-f", "pages", "--top", 2)
-    assert pages.out.count(HOST) == 4
-    top = run("stats", "--all", "--last", 4, "--top", 1)
-    assert top.out.count("semicomplete.com") == 1
-    assert f"… {len(emulator.websites) - 1} more" in top.out
+    for limit, lines in (((), 10), (("--limit", 2), 2), (("--limit", 12), 12)):
+        pages = ("--last", 4, "-f", "pages", *limit)
+        assert run("stats", HOST, BLOG, *pages).out.count(HOST) == 2 * lines
+        assert run("stats", HOST, *pages).out.count("\n/") == lines
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
@@ -464,7 +466,7 @@ def test_a_table_of_a_comparison(emulator: Emulator, run: Run) -> None:
     for words in ("against", "totals", "visitors", "+125", "countries"):
         assert words in done.out
     for fields in ("visitors,pageviews", "pages"):
-        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields, "--top", 3)
+        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields)
         days, heading, *_ = done.out.splitlines()
         assert " to " in days
         assert ", against " in days

@@ -370,7 +370,7 @@ from functools import partial
 from sitestats.cli import main
 from sitestats.emulator import Emulator
 Emulator.demo = partial(Emulator.demo, now={NOW!r})
-sys.argv = ["sitestats", "demo", "--top", "3"]
+sys.argv = ["sitestats", "demo"]
 main()
 """
 COMMAND: Final = (sys.executable, "-m", "sitestats")
@@ -381,8 +381,8 @@ def demo() -> Screen:
     output = run_command([sys.executable, "-c", DEMO])
     # The port is another one each time.
     output = re.sub(r"(?<=127\.0\.0\.1:)\d+", "8080", output)
-    shown = output.partition("countries")[0].rstrip()
-    return Screen(f"{prompt('sitestats demo --top 3')}{shown}")
+    shown = output.rpartition("countries")[0].rstrip()
+    return Screen(f"{prompt('sitestats demo')}{shown}")
 
 
 def error() -> Screen:
@@ -400,7 +400,7 @@ def error() -> Screen:
 
 def stats() -> Screen:
     """A result in a terminal."""
-    line = "stats shop.example --last 7 --field visitors,histogram,pages --top 4"
+    line = "stats shop.example --last 7 --field visitors,histogram,pages --limit 4"
     with settings(emulator()) as environment:
         output = run_command([*COMMAND, *line.split()], environment)
     return Screen(f"{prompt(f'sitestats {line}')}{output.rstrip()}")

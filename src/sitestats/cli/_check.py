@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,19 +33,13 @@ if TYPE_CHECKING:
     "--compare",
     metavar="HOST",
     help="Compare the service with the emulator too: some 60 requests about HOST, "
-    "all of them reads. It takes about a minute.",
-)
-@click.option(
-    "--report",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    default="sitestats-check.json",
-    help="The file for what --compare finds. It has no key, no host name and none of "
-    "your numbers.",
+    "all of them reads. It takes about a minute. JSON has no key, no host name and "
+    "none of your numbers.",
 )
 @format_option("table", "json")
 @client_options
 def check(
-    hostname: str | None, compare: str | None, report: Path, output: str, **options: Any
+    hostname: str | None, compare: str | None, output: str, **options: Any
 ) -> None:
     """Check whether the set-up works.
 
@@ -57,9 +49,9 @@ def check(
     """
     with make_client(options) as client:
         found = client.check(hostname or compare)
-        if output == "table" or compare is None:
+        if output == "table" or compare is None or not found.ok:
             _print(found, output)
-        if found.error or not found.ok:
+        if not found.ok:
             exit_with(code_of(found.error) if found.error else Code.WRONG_USE)
         if compare is None:
             return
@@ -67,9 +59,7 @@ def check(
 
         tell("comparing, which takes about a minute")
         compared = compare_service(client, compare)
-    report.write_text(json.dumps(compared.to_dict(), indent=2) + "\n", "utf-8")
     _print(compared, output)
-    tell(f"the report is in {report}")
     exit_with(Code.TRY_LATER if compared.ended else Code.OK)
     exit_with(Code.DIFFERS if compared.different else Code.OK)
 

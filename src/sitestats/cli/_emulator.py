@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import threading
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,10 +108,14 @@ def emulator(
             )
         if pause:
             service.fail_next(None, latency=pause)
-        serving = service.serve(port=port)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with serving as address:
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(service.serve(port=port))
+        except OSError as error:
+            message = f"--port {port} can't be used: {error.strerror}"
+            raise click.UsageError(message) from None
         click.echo(f"export SITESTATS_BASE_URL={address}")
         click.echo(f"export SITESTATS_API_KEY={service.api_key}")
         click.echo(f"export SITESTATS_USER_ID={service.user_id}")

@@ -1,27 +1,16 @@
-"""Exit codes, and error messages of one line without a traceback."""
+"""Exit codes, and messages of one line that name options."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import warnings
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import cycle
-from typing import Any, Final, NoReturn, cast
+from typing import Final, NoReturn
 
 import click
 
-from sitestats import (
-    BusyError,
-    ResponseError,
-    ServiceError,
-    SiteStatsError,
-    SiteStatsWarning,
-    TransportError,
-)
+from sitestats import BusyError, ResponseError, ServiceError, TransportError
 from sitestats._common.text import plain
 
 
@@ -54,8 +43,6 @@ MEANINGS: Final = {
 """What each code means, for the help; ``docs/command-line.md`` has the same table."""
 
 _MOST_OF_A_KIND: Final = 5
-CLOSED_PIPE: Final = 141
-"""The shell's code for a program whose reader has gone, as with ``| head``."""
 
 
 def code_of(error: BaseException) -> Code:
@@ -118,7 +105,8 @@ _OPTIONS: Final = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            *("on", "last", "during", "timezone", "interval", "limit", "where", "path"),
+            *("on", "start", "end", "last", "during", "timezone", "interval"),
+            *("limit", "where", "path"),
             *("against", "timeout", "total_timeout", "retries", "concurrency"),
             *("public", "label", "base_url", "ignore_columns", "journal"),
         )
@@ -177,62 +165,3 @@ def tell_failures(failed: Sequence[tuple[str, object]], total: int) -> None:
             tell(f"… and {more:,} more like this one")
     if failed:
         tell(f"{len(failed):,} of {total:,} failed")
-
-
-# --- the end of a command ---------------------------------------------------------
-
-
-@contextmanager
-def one_line_each() -> Generator[None]:
-    """Print errors and warnings as lines without a traceback, and exit."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", SiteStatsWarning)
-            warnings.showwarning = cast("Any", _Warnings())
-            yield
-    except SiteStatsError as error:
-        fail(for_shell(error), code_of(error))
-    except click.UsageError as error:
-        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
-            raise
-        fail(_usage(error), Code.WRONG_USE)
-    except click.Abort:
-        # End the line of the prompt.
-        click.echo(err=True)
-        fail("interrupted: nothing was changed", Code.INTERRUPTED)
-    except KeyboardInterrupt as error:
-        notes = getattr(error, "__notes__", ())
-        fail("; ".join(["interrupted", *notes]), Code.INTERRUPTED)
-    except OSError as error:
-        if error.filename is None:
-            # Python writes what is left in the buffer at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise click.exceptions.Exit(CLOSED_PIPE) from None
-        where = error.filename or "the output can't be written"
-        fail(f"{where}: {error.strerror or error}", Code.WRONG_USE)
-
-
-class _Warnings:
-    """Shows each warning of the library once, on a line."""
-
-    def __init__(self) -> None:
-        self._told = set[str]()
-
-    def __call__(
-        self, message: Warning | str, category: type[Warning], *place: Any
-    ) -> None:
-        text = str(message)
-        if not issubclass(category, SiteStatsWarning):
-            click.echo(warnings.formatwarning(message, category, *place[:2]), err=True)
-        elif text not in self._told:
-            self._told.add(text)
-            tell(f"warning: {for_shell(text)}")
-
-
-def _usage(error: click.UsageError) -> str:
-    message = error.format_message()
-    # click's own errors are about options; those of a command often are not.
-    if type(error) is click.UsageError or error.ctx is None:
-        return message
-    return f"{message} (see {error.ctx.command_path} --help)"

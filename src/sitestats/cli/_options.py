@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
 from sitestats import FieldName, Interval
+from sitestats._query.periods import RELATIONS, WORDS, Unit
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-UNITS: Final = ("day", "week", "month", "year")
-RELATIONS: Final = tuple(f"previous_{unit}" for unit in ("period", *UNITS[1:]))
-WORDS: Final = [
-    f"{which}-{unit}"
-    for which in ("last", "this")
-    for unit in ("week", "month", "quarter", "year")
-]
 
 
 class Option(click.Option):
@@ -204,7 +197,8 @@ query_options = together(
         "--limit",
         type=int,
         metavar="N",
-        help="The most entries of each list, 1 to 1000; 50 when left out.",
+        help="The most entries of each list, 1 to 1000; when left out 50, of which a "
+        "table shows 10.",
     ),
     what(
         "--api-version",
@@ -244,12 +238,12 @@ query_options = together(
 )
 each_option = when(
     "--each",
-    type=click.Choice(UNITS),
+    type=click.Choice(get_args(Unit)),
     help="Split the period: a row for each day, week, month or year.",
 )
 against_option = when(
     "--against",
-    default=RELATIONS[0],
+    default="previous_period",
     metavar="PERIOD",
     shell_complete=completed(lambda: [*RELATIONS, *WORDS]),
     help="The other period: previous_period, previous_week, previous_month, "
@@ -263,12 +257,5 @@ result_options = together(
         metavar="NAME",
         help="What CSV, or a table of many websites, has rows of, if several things "
         "are requested: totals, or a list such as pages.",
-    ),
-    in_output(
-        "--top",
-        type=click.IntRange(1),
-        metavar="N",
-        help="The most lines of a table: 10 of a list, and every website, when left "
-        "out. The other formats have all of them.",
     ),
 )

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from ._queries import Row
 
-MOST_ENTRIES: Final = 10
-"""The lines of a list in a table."""
+_MOST_ENTRIES: Final = 10
+"""The lines of a list in a table, unless there is a --limit."""
 _BEFORE: Final = "first_day_before"
 _HIDDEN: Final = frozenset(("start", "end", "error", "query", "timezone", "truncated"))
 """Columns that don't fit into a table."""
@@ -39,12 +39,14 @@ class View:
     output: str
     table: Any
     """The list that has the rows; None for a row of totals each."""
-    top: int | None
+    rows: int
+    """The most lines of a list in a table."""
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> View:
-        """How results are printed; the options are removed."""
-        return cls(*(options.pop(name) for name in ("output", "table", "top")))
+        """How results are printed; the options for it alone are removed."""
+        rows = options["limit"] or _MOST_ENTRIES
+        return cls(options.pop("output"), options.pop("table"), rows)
 
     def for_query(self, query: StatsQuery, *, is_one: bool) -> View:
         """This view with the one table that is printed, where one alone can be.
@@ -160,12 +162,8 @@ def _described(query: StatsQuery) -> str:
 
 def _print_table(rows: Sequence[Mapping[str, Any]], view: View) -> None:
     columns = [*rows[0]]
-    if view.table is None:
-        shown = rows[: view.top]
-    else:
-        most = view.top or MOST_ENTRIES
-        parts = groupby(rows, itemgetter("query"))
-        shown = [row for _, part in parts for row in islice(part, most)]
+    parts = groupby(rows, itemgetter("query"))
+    shown = [row for _, part in parts for row in islice(part, view.rows)]
     hidden = _HIDDEN | {"first_day", "last_day"}
     if _BEFORE in columns:
         click.echo(f"{_days(rows, '')}, against {_days(rows, '_before')}")

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 import attrs
 import click
 
-from sitestats._common.text import did_you_mean, shown
 from sitestats._query.builder import query_against, requested
 
 from ._exits import tell
-from ._options import RELATIONS, WORDS
 
 if TYPE_CHECKING:
     from sitestats import Client, Problem, SiteStatsError, StatsQuery
@@ -255,17 +253,10 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
 
     query.validate()
     start, between, end = against.partition("..")
-    given: Any = (start, end) if between else against
     try:
-        other = query_against(query, given)
+        other = query_against(query, (start, end) if between else against)
         other.validate()
     except QueryError as error:
-        if between or against in (*RELATIONS, *WORDS):
-            problems = (attrs.evolve(one, where="against") for one in error.problems)
-            raise QueryError(problems) from None
-        raise click.UsageError(
-            f"--against is {', '.join(RELATIONS)}, a period such as 2026-03, or two "
-            f"days such as 2026-03-01..2026-03-14, not {shown(against)}"
-            f"{did_you_mean(against, RELATIONS)}"
-        ) from None
+        problems = (attrs.evolve(one, where="against") for one in error.problems)
+        raise QueryError(problems) from None
     return other

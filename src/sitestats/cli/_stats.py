@@ -17,7 +17,7 @@ from ._options import (
     query_options,
     result_options,
 )
-from ._outcomes import MOST_ENTRIES, View, print_rows
+from ._outcomes import View, print_rows
 from ._output import make_console, print_csv, print_json, print_workbook
 from ._queries import (
     OVERVIEW,
@@ -148,7 +148,7 @@ def _print_one(found: Stats | Comparison, view: View) -> None:
         case _:
             from sitestats.analysis import Display
 
-            make_console().print(Display(found, rows=view.top or MOST_ENTRIES))
+            make_console().print(Display(found, rows=view.rows))
 
 
 def _print_csv(found: Any, view: View) -> None:

@@ -48,13 +48,6 @@ yes_option = click.option(
     is_flag=True,
     help="Do not ask to confirm; needed without a terminal.",
 )
-quiet_option = in_output(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    help="Write only the websites that are not as specified, to standard error. JSON "
-    "and CSV are written in any case.",
-)
 file_options = together(
     click.argument(
         "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -76,7 +69,13 @@ file_options = together(
         is_flag=True,
         help="Leave out the websites that existed as specified.",
     ),
-    quiet_option,
+    in_output(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Write only the websites that are not as specified, to standard error. "
+        "JSON and CSV are written in any case.",
+    ),
     format_option("table", "json", "csv"),
 )
 
@@ -134,7 +133,6 @@ def list_(*, output: str, **options: Any) -> None:
 )
 @click.option("--label", metavar="TEXT", help="Free text of your own.")
 @yes_option
-@quiet_option
 @client_options
 def add(
     host: str,
@@ -143,7 +141,6 @@ def add(
     public: bool | None,
     label: str | None,
     yes: bool,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
@@ -154,7 +151,7 @@ def add(
     from sitestats import WebsiteSpec
 
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
-    _ensure([spec], Show(quiet=quiet), options, yes=yes)
+    _ensure([spec], Show(), options, yes=yes)
 
 
 @websites.command(
