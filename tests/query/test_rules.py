@@ -333,7 +333,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     ],
     "metadata-value": [
         partial(Q.where_metadata, a=value)
-        for value in (float("nan"), float("-inf"), ["a"], 10**5000, NOON.date(), NOON)
+        for value in (float("nan"), float("-inf"), ["a"], NOON.date(), NOON)
     ],
     "extra-name": [lambda: Q.extra_param("", "a")],
     "extra-value": [lambda: Q.extra_param("a", ["b"])],

@@ -165,7 +165,7 @@ def test_what_is_missing_and_what_was_not_requested_is_named() -> None:
     [
         ({"visitors": "3"}, ResponseError, r"\$\.visitors"),
         ({"visitors": None}, ResponseError, r"\$\.visitors"),
-        ({"visitors": {1}}, QueryError, "such a value"),
+        ({"visitors": object()}, QueryError, "such a value"),
         ({"pages": [("/a", 3)]}, QueryError, "give a tuple of value, pageviews"),
         ({"pages": ["/a"]}, QueryError, "not '/a'"),
         ({"pages": 5}, QueryError, "not iterable"),

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from fake_responses import entry, read_response, stats_json
-from sitestats._common.errors import FieldNotRequestedError, ResponseError
+from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
-from sitestats._query.requested import Requested
 from sitestats._results.stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
@@ -154,14 +153,3 @@ def test_the_repr_is_short() -> None:
     assert repr(read_response(QUERY.fields("visitors"), {"visitors": 41})) == (
         "Stats('example.com', visitors=41)"
     )
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b"{"])
-def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
-    """raw() of a result without a body raises an error of ours."""
-    result = Stats(
-        query=QUERY, requested=Requested("example.com"), values={}, body=body
-    )
-    with pytest.raises(ResponseError):
-        result.raw()
-    assert repr(result) == "Stats('example.com')"

@@ -23,8 +23,7 @@ from sitestats._common.zones import zone_names
 
 from . import periods, rules, urls
 from .periods import Day, PreviousUnit, Relation, Span, Unit, Word
-from .repr import chain
-from .requested import Requested, read_requested
+from .requested import Requested, is_documented, read_requested
 from .rules import Filters, HasHostname, Interval, MetadataValue, Problems, refusal
 
 _ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
@@ -570,7 +569,7 @@ class StatsQuery(Generic[FieldsT_co]):
         return hash(self._key)
 
     def __repr__(self) -> str:
-        return chain(self.hostname, self._page, self._values, self._word)
+        return _code(self)
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -643,11 +642,8 @@ def validated(query: StatsQuery, *, has_key: bool) -> Requested:
         QueryError: Rules are broken; it holds every problem.
     """
     _check_query(query)
-    wanted = query._requested
-    # Most queries break no rule, and are sent many times.
-    if wanted.problems or (wanted.search and not has_key):
-        query.validate(has_key=has_key)
-    return wanted
+    query.validate(has_key=has_key)
+    return query._requested
 
 
 def _check_query(given: object) -> None:
@@ -692,3 +688,68 @@ def _previous(query: StatsQuery[FieldsT], unit: str, where: str) -> StatsQuery[F
 def _days(query: StatsQuery) -> tuple[str | None, str | None]:
     params = query.params()
     return params.get("start"), params.get("end")
+
+
+# --- the repr ------------------------------------------------------------------------
+
+
+def _code(query: StatsQuery) -> str:
+    """The call of the constructor and of each step, as Python would read it."""
+    values, word = query._values, query._word
+    texts = {name: text for name, text in values.items() if _is_of_step(name, text)}
+    extra = sorted(values.keys() - texts.keys())
+    filters = ", ".join(
+        _filter(name, texts[name]) for name in rules.FILTERS if name in texts
+    )
+    metadata = {
+        name.removeprefix(rules.METADATA): text
+        for name, text in sorted(texts.items())
+        if name.startswith(rules.METADATA)
+    }
+    events = texts.get("events")
+    steps = [
+        f"StatsQuery({query.hostname!r})",
+        query._page and f"path({query._page!r})",
+        "fields" in texts and f"fields({_several(texts['fields'])})",
+        events and ("all_events()" if events == "*" else f"events({_several(events)})"),
+        word and f"{word.step[0]}({word.step[1]}, now={word.now!r})",
+        _period(texts.get("start"), texts.get("end")),
+        "timezone" in texts and f"timezone({texts['timezone']!r})",
+        filters and f"where({filters})",
+        metadata and f"where_metadata({metadata!r})",
+        "interval" in texts and f"interval({texts['interval']!r})",
+        "limit" in texts and f"limit({texts['limit']})",
+        texts.get("version") not in {None, str(rules.LATEST_VERSION)}
+        and f"version({texts['version']})",
+        texts.get("info") == "true" and "info(True)",
+        *(f"extra_param({name!r}, {values[name]!r})" for name in extra),
+    ]
+    return ".".join(step for step in steps if isinstance(step, str) and step)
+
+
+def _is_of_step(name: str, text: str) -> bool:
+    """Whether a step can have set the parameter, and not ``extra_param`` alone."""
+    try:
+        return is_documented(name) and urls.checked_param(name, text) == text
+    except QueryError:
+        return False
+
+
+def _several(texts: str) -> str:
+    return ", ".join(map(repr, texts.split(",")))
+
+
+def _filter(name: str, text: str) -> str:
+    several = name == "pages" and "," in text
+    return f"{name}={text.split(',') if several else text!r}"
+
+
+def _period(start: str | None, end: str | None) -> str | None:
+    if start == end or end is None:
+        return start and f"{'on' if end else 'since'}({start!r})"
+    # The same days may have another text, and the longest period has no step.
+    today = end == "today"
+    days = (periods.days_back(start) or 0) + today
+    if 0 < days <= periods.MOST_DAYS and periods.last(days, today) == (start, end):
+        return f"last(days={days}{', today=True' * today})"
+    return f"between({start!r}, {end!r})"

@@ -408,9 +408,5 @@ def previous(
         length = relativedelta(months=months)
     elif unit == "year":
         length = relativedelta(years=1)
-    try:
-        last_day = until - length if unit == "year" else first - _DAY
-        return (first - length).isoformat(), last_day.isoformat()
-    except (ValueError, OverflowError):
-        message = "the period before is too early for a date: use a later period"
-        raise refusal("period-date", message, where) from None
+    last_day = until - length if unit == "year" else first - _DAY
+    return (first - length).isoformat(), last_day.isoformat()

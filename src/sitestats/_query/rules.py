@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
@@ -197,12 +196,11 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return text(value, where)
-    with suppress(OverflowError):  # no float is as large as an int of 400 digits
-        if isinstance(value, Real) and isfinite(value):
-            if isinstance(value, Integral):
-                return str(int(value))
-            # The tracker is written in JavaScript, which formats 5.0 as 5.
-            return f"{Decimal(repr(float(value) + 0.0)).normalize():f}"
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real) and isfinite(value):
+        # The tracker is written in JavaScript, which formats 5.0 as 5.
+        return f"{Decimal(repr(float(value) + 0.0)).normalize():f}"
     message = f"the value is a str, a bool or a finite number, not {shown(value)}"
     raise refusal(rule, message, where)
 

@@ -76,8 +76,6 @@ SIDES: Final = {
 }
 """What a frame has of each count: the column's ending, and the value."""
 
-_NO_DAYS: Final = (None, None)
-
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 """How an entry changed; ``"unknown"`` where one of the lists was cut by the limit, so
 that the entry may be below the cut."""
@@ -230,7 +228,7 @@ def changes_of(
     before: Entries[Any],
     *,
     partial: bool = False,
-    begins: tuple[dt.date | None, dt.date | None] = _NO_DAYS,
+    begins: tuple[dt.date | None, dt.date | None] = (None, None),
     interval: str | None = None,
 ) -> Changes:
     """The change of each entry of two lists of one field.
@@ -239,13 +237,18 @@ def changes_of(
         now: The list.
         before: The earlier one.
         partial: Whether one of the periods is not over.
-        begins: The first days of both periods, for a histogram.
+        begins: The first days of both periods; None where they are not known.
         interval: That of a histogram.
     """
     is_histogram = now.name == "histogram"
     key = "start" if "start" in now.columns else now.columns[0]
     new, old = (
-        {_place(e, begin, interval) if begin else getattr(e, key): e for e in entries}
+        {
+            _place(one, begin or entries[0].date, interval)
+            if is_histogram
+            else getattr(one, key): one
+            for one in entries
+        }
         for entries, begin in zip((now, before), begins, strict=True)
     )
     names = _count_names(now.name)
@@ -384,7 +387,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
             getattr(now, name),
             getattr(before, name),
             partial=self.partial,
-            begins=(_begin(now), _begin(before)) if name == "histogram" else _NO_DAYS,
+            begins=(now.first_day, before.first_day),
             interval=requested(now.query).interval,
         )
 
@@ -508,10 +511,6 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         parts += [f"{name}={change}" for name, change in self.totals.items()]
         parts += ["partial=True"] if self.partial else []
         return f"Comparison({', '.join(parts)})"
-
-
-def _begin(stats: Stats) -> dt.date | None:
-    return stats.first_day or next(iter(stats.histogram.column("date")), None)
 
 
 def _length(stats: Stats) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
+
+import msgspec
 
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import TOTALS
@@ -55,8 +56,6 @@ class StatsValues(TypedDict, total=False):
     events: EventRows
 
 
-_COLUMNS: Final = ("date", "pageviews", "visitors", "hour", "year", "week")
-"""What the entry of a histogram has in a response."""
 _LAST: Final = dt.time(23, 59, 59, 999000)
 
 
@@ -91,7 +90,7 @@ def body_of(
             "end": last and _moment(last, _LAST, zone),
             **{name: _field(name, values[name], wanted, zone) for name in values},
         }
-        return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return msgspec.json.encode(data)
     # The first day of the calendar begins before it in UTC, east of Greenwich.
     except (TypeError, ValueError, OverflowError) as error:
         problem = Problem(f"no response has such a value: {error}", where="values")
@@ -112,10 +111,9 @@ def _problems(wanted: Requested, names: Iterable[str]) -> Iterator[Problem]:
             yield Problem(message, where=name)
 
 
-def _moment(day: dt.date, time: dt.time, zone: str) -> str:
+def _moment(day: dt.date, time: dt.time, zone: str) -> dt.datetime:
     there = dt.datetime.combine(day, time, find_zone(zone) or dt.UTC)
-    utc = there.astimezone(dt.UTC)
-    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return there.astimezone(dt.UTC)
 
 
 def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
@@ -125,34 +123,28 @@ def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
     rows = cast("Iterable[Any]", value)
     if isinstance(value, Mapping):
         rows = cast("Mapping[str, Any]", value).items()
-    columns = entry_class(name, timed="seconds_on_page" in wanted.fields).columns
-    if name == "histogram":
-        return [_bucket(row, wanted.interval, zone) for row in rows]
-    return [_row(row, columns) for row in rows]
+    columns = HistogramEntry.columns[:3]
+    if name != "histogram":
+        columns = entry_class(name, timed="seconds_on_page" in wanted.fields).columns
+    return [
+        row if isinstance(row, Entry) else _entry(row, columns, wanted.interval, zone)
+        for row in rows
+    ]
 
 
-def _row(row: Any, columns: Sequence[str]) -> dict[str, Any]:
-    if isinstance(row, Entry):
-        return row.to_dict()
+def _entry(
+    row: Any, columns: Sequence[str], interval: str | None, zone: str
+) -> dict[str, Any]:
     cells = cast("Sequence[Any]", row) if isinstance(row, tuple) else ()
     if len(cells) != len(columns):
         raise ValueError(f"give a tuple of {', '.join(columns)}, not {row!r}")
-    return dict(zip(columns, cells, strict=True))
-
-
-def _bucket(row: Any, interval: str | None, zone: str) -> dict[str, Any]:
-    if isinstance(row, Entry):
-        found = {name: row.get(name) for name in _COLUMNS}
-        return {**found, "date": found["date"].isoformat()}
-    found = _row(row, _COLUMNS[:3])
-    day = found["date"]
+    entry = dict(zip(columns, cells, strict=True))
+    day = entry.get("date")
     if isinstance(day, dt.datetime):
         if day.tzinfo is not None:
             # The service has the hours of its zone.
             day = day.astimezone(find_zone(zone) or day.tzinfo)
-        found["hour"] = day.hour
-    if isinstance(day, dt.date):
-        found["date"] = f"{day:%Y-%m-%d}"
-        if interval == "week":
-            found["year"], found["week"], _ = day.isocalendar()
-    return found
+        entry |= {"date": day.date(), "hour": day.hour}
+    if interval == "week" and isinstance(day, dt.date):
+        entry["year"], entry["week"], _ = day.isocalendar()
+    return entry

@@ -17,6 +17,7 @@ from typing import (
     NoReturn,
     TypeAlias,
     Unpack,
+    cast,
 )
 
 import attrs
@@ -28,7 +29,7 @@ from sitestats._common.errors import (
     SiteStatsWarning,
 )
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
-from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._common.jsontext import load_json
 from sitestats._common.text import cut
 from sitestats._common.wire import Headers
 from sitestats._query.requested import Requested
@@ -312,18 +313,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         }
 
     def raw(self) -> dict[str, JsonValue]:
-        """The whole response as plain values, decoded anew each time.
-
-        Raises:
-            ResponseError: ``body`` is not a JSON object, as in a result made by hand.
-        """
-        try:
-            data = load_json(self.body)
-        except NotJsonError as error:
-            raise ResponseError(f"the response {error}", body=self.body) from None
-        if not isinstance(data, dict):
-            raise ResponseError("the response is not an object", body=self.body)
-        return data
+        """The whole response as plain values, decoded anew each time."""
+        return cast("dict[str, JsonValue]", load_json(self.body))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: what the response says about
