@@ -36,7 +36,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from chromium import FLAGS, find_chromium
-from sitestats import Client, Outcomes, StatsQuery, WebsiteSpec
+from sitestats import Client, Outcomes, StatsQuery
 from sitestats.emulator import Emulator
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -245,7 +245,7 @@ def october() -> StatsQuery:
 
 def cell(source: str) -> Cell:
     """A cell that can use the client and the public names."""
-    names: dict[str, Any] = {"StatsQuery": StatsQuery, "WebsiteSpec": WebsiteSpec}
+    names: dict[str, Any] = {"StatsQuery": StatsQuery}
     shop = StatsQuery("shop.example")
     names |= {"client": client(), "shop": shop, "month": october()}
     return Cell(source, last_value(source, names)._repr_html_())
@@ -256,23 +256,9 @@ for name, source in {
 shop = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram", "pages")
 client.stats.get(shop.last(days=30).limit(4))
 """,
-    "comparison": """\
-month = shop.fields("pageviews", "visitors", "referrers").during("2026-10")
-client.stats.compare(month, against="previous_month")  # made-up traffic
-""",
     "outcomes": """\
 websites = [*client.websites.list(), "shpo.example"]  # made-up traffic
 client.stats.get_many([month.website(name) for name in websites]).collect()
-""",
-    "plan": """\
-client.websites.plan([
-    WebsiteSpec("shop.example", timezone="Europe/Berlin"),
-    WebsiteSpec("outlet.example", timezone="Europe/Berlin"),
-    WebsiteSpec("help.example", public=True),
-])
-""",
-    "frame": """\
-client.stats.get(month).pages.to_pandas()  # made-up traffic
 """,
 }.items():
     ALL[name] = partial(cell, source)
@@ -289,9 +275,6 @@ def outcomes_of(month: str) -> Outcomes:
 
 ALL |= {
     "plot-days": lambda: Plot(client().stats.get(october()).plot),
-    "plot-comparison": lambda: Plot(
-        client().stats.compare(october(), against="previous_month").plot
-    ),
     "plot-websites": lambda: Plot(outcomes_of("2026-10").plot),
     "plot-growth": lambda: Plot(
         outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot
@@ -338,8 +321,6 @@ def recipe(title: str, websites: int, days: int) -> Content:
 RECIPES: Final = DOCS / "reports.md"
 for name, title in {
     "hours": "Hours and weekdays as a heat map",
-    "year": "This year and last year",
-    "pages": "The pages that grow most",
     "devices": "The share of each device over time",
     "funnel": "A funnel of events",
     "launch": "Unusual days after a launch",

@@ -42,7 +42,7 @@ def test_pages_pictures_and_functions_are_the_same() -> None:
 
 def test_made_up_traffic_is_labelled() -> None:
     """The text for those who don't see a picture says that the traffic is made up."""
-    real = {"demo", "plan", "error"}
+    real = {"demo", "error"}
     assert {name for name, alt in named().items() if "made up" not in alt} <= real
 
 

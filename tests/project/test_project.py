@@ -115,15 +115,6 @@ def test_the_lowest_versions_are_the_bounds() -> None:
     assert set(said) <= set(bounds.items())
 
 
-def test_every_session_is_documented() -> None:
-    """The table of nox sessions in CONTRIBUTING.md is complete."""
-    functions = r"^@nox.session.*\ndef (\w+)"
-    sessions = set(re.findall(functions, text_of("noxfile.py"), re.MULTILINE))
-    row = r"^\| `nox -s (\w+)"
-    named = set(re.findall(row, text_of("CONTRIBUTING.md"), re.MULTILINE))
-    assert named == sessions
-
-
 def test_what_is_marked_as_compat_is_there() -> None:
     """A file that was renamed would no longer run on the other Pythons, unnoticed."""
     listed = text_of("tests/conftest.py").partition("COMPAT = (")[2].partition("\n)")[0]
