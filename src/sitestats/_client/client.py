@@ -13,9 +13,8 @@ from sitestats._query.builder import StatsQuery
 from sitestats._results.comparison import halves
 
 from .base import BaseClient
-from .get_many import OutcomeStream
+from .get_many import BlockOptions, OutcomeStream
 from .runner import Runner
-from .schedule import BlockOptions
 
 if TYPE_CHECKING:
     import os

@@ -1,41 +1,84 @@
 """``get_many``: concurrent queries, in threads (sync) or in tasks (async).
 
-``Schedule`` decides when to take a query, and a flow the outcome of a query.
+Queries are taken, outcomes returned and progress reported in the caller's own
+thread or task. So a generator of queries may use what belongs there, such as a
+database's cursor, and its errors are raised where the outcomes are used.
 """
 
 from __future__ import annotations
 
 import contextvars
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Iterator, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext, suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Self,
+    TypeAlias,
+    TypeVar,
+)
 
 import anyio
 import attrs
+from attrs.validators import optional
 
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
 from sitestats._common.fields import FieldsT_contra
-from sitestats._common.settings import NOT_GIVEN
+from sitestats._common.progress import Progress, ShowProgress, showing
+from sitestats._common.settings import (
+    NOT_GIVEN,
+    by,
+    check_seconds,
+    positive_count,
+)
+from sitestats._common.text import shown
 from sitestats._protocol import operations
-from sitestats._results.outcomes import AsyncOutcomes, Outcomes
-from sitestats._transport.stop import Stop, StoppedError
-
-from .schedule import END, BlockOptions, Job, Schedule
+from sitestats._protocol.retry import NO_DEADLINE, Deadline
+from sitestats._query.builder import StatsQuery
+from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
+from sitestats._transport.stop import Stop
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from sitestats._protocol.flow import Flow
-    from sitestats._results.outcomes import Outcome, OutcomeOf
+    from sitestats._results.outcomes import OutcomeOf
 
     from .runner import AsyncRunner, Runner
 
 RunnerT = TypeVar("RunnerT", bound="Runner | AsyncRunner")
 
+Job: TypeAlias = tuple[StatsQuery, int]
+"""A query and its index."""
+
+_END: Final = object()
+"""Marks the end of the queries."""
+_MOST_AHEAD: Final = 5
+"""Queries in order, for each that may be under way, that are taken before an outcome is
+returned: a slow response does not stop the others, and memory stays bounded."""
 _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
+
+
+@attrs.frozen
+class BlockOptions:
+    """What a caller may choose about a block of queries."""
+
+    concurrency: int = attrs.field(validator=by(positive_count))
+    progress: Progress
+    deadline: float | None = attrs.field(validator=optional(by(check_seconds)))
+    """Seconds for the whole block."""
+    fresh: bool
+    """Whether to send the request even where the store has the response."""
+    in_order: bool
+    """Whether the outcomes come in the order of the queries."""
 
 
 class _Block(Generic[RunnerT]):
@@ -48,36 +91,106 @@ class _Block(Generic[RunnerT]):
     def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
         self._runner = runner
         self._options = options
-        self._schedule = Schedule(queries, options, runner.settings.max_connections)
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
-        self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
+        self._total = len(queries) if isinstance(queries, Sized) else None
+        # More would wait for a connection while their total_timeout runs.
+        self._limit = min(options.concurrency, runner.settings.max_connections)
+        self._showing = showing(options.progress, "queries")
+        self._show: ShowProgress | None = None
+        self._open = ExitStack()
+        self._deadline = NO_DEADLINE
+        self._is_begun = self._is_left = self._are_all_taken = False
+        self._taken = self._given = 0
+        self._arrived: int = 0
+        self._waiting: dict[int, Outcome] = {}
 
-    async def _next(self) -> Any:
+    def _enter(self) -> None:
+        if self._is_begun:
+            raise ConfigurationError(
+                "this get_many block was already used: call get_many again"
+            )
+        self._is_begun = True
+        if (seconds := self._options.deadline) is not None:
+            self._deadline = Deadline(seconds, time.monotonic() + seconds)
+        self._show = self._open.enter_context(self._showing)
+
+    def _leave(self) -> None:
+        self._is_left = True
+        self._open.close()
+
+    def _check_open(self) -> None:
+        if not self._is_begun:
+            raise ConfigurationError(
+                "get_many needs a block, which ends what is under way when it is left: "
+                "“with client.stats.get_many(queries) as stream:” (“async with” for "
+                "an AsyncClient); without one, .collect() returns all outcomes"
+            )
+        if self._is_left:
+            raise ConfigurationError(
+                "the get_many block was left, which ended what was under way: take the "
+                "outcomes within the block, or have .collect() return them all"
+            )
+
+    def _check_outcomes_left(self) -> None:
+        self._check_open()
+        if self._given and self._are_all_taken and self._given == self._taken:
+            raise ConfigurationError(
+                "the outcomes of this get_many block were taken already, and each "
+                "comes once: “outcomes = client.stats.get_many(…).collect()” holds "
+                "them all, and makes frames as often as you like"
+            )
+
+    async def _next(self) -> Outcome | None:
         """The next outcome; None after the last one."""
-        schedule = self._schedule
-        schedule.check_open()
-        outcome = None
-        while outcome is None:
-            while schedule.wants_one(ready=not self._results.empty()):
-                is_awaited = hasattr(self._queries, "__anext__")
-                take: Any = anext if is_awaited else next
-                query = take(self._queries, END)
-                job = schedule.take(await query if is_awaited else query)
-                if job is not None:
-                    self._begin(job)
-            outcome = schedule.next_in_order()
-            if outcome is None:
-                if not schedule.under_way:
-                    return None
-                outcome = schedule.give(await self._next_result())
-        return outcome
+        self._check_open()
+        in_order = self._options.in_order
+        while True:
+            await self._take_queries()
+            outcome = self._waiting.pop(self._given, None)
+            if outcome is not None:
+                self._given += 1
+                if self._show is not None:
+                    self._show(self._given, self._total)
+                return outcome
+            if self._taken == self._arrived:
+                return None
+            result: Outcome = await self._next_result()
+            self._waiting[result.index if in_order else self._arrived] = result
+            self._arrived += 1
+
+    async def _take_queries(self) -> None:
+        """Begin as many queries as may be under way.
+
+        Raises:
+            QueryError: One is not a query.
+        """
+        is_awaited = hasattr(self._queries, "__anext__")
+        take: Any = anext if is_awaited else next
+        ahead = _MOST_AHEAD if self._options.in_order else 1
+        while (
+            not self._are_all_taken
+            and self._taken - self._arrived < self._limit
+            and self._taken - self._given < self._limit * ahead
+        ):
+            query = take(self._queries, _END)
+            query = await query if is_awaited else query
+            if query is _END:
+                self._are_all_taken = True
+                return
+            if not isinstance(query, StatsQuery):
+                message = (
+                    f"each query is a StatsQuery, not {shown(query)}: make those of "
+                    "websites by query.each(websites=…)"
+                )
+                where = f"queries[{self._taken}]"
+                raise QueryError([Problem(message, where=where)])
+            self._taken += 1
+            self._begin((query, self._taken - 1))
 
     def _flow(self, job: Job) -> Flow[Outcome]:
-        settings, deadline = self._runner.settings, self._schedule.deadline
-        return operations.get_outcome(
-            settings, *job, deadline, fresh=self._options.fresh
-        )
+        settings, fresh = self._runner.settings, self._options.fresh
+        return operations.get_outcome(settings, *job, self._deadline, fresh=fresh)
 
     def _collect_others(self, others: Any, deadline: Any) -> Any:
         options = self._options
@@ -105,14 +218,15 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
     _stop: Stop
 
     def __enter__(self) -> Self:
-        self._schedule.begin()
+        self._enter()
         self._stop = Stop()
         self._stopped = self._runner.stopped_by(self._stop)
-        self._pool = ThreadPoolExecutor(self._schedule.limit, "sitestats-get-many")
+        self._pool = ThreadPoolExecutor(self._limit, "sitestats-get-many")
+        self._results: SimpleQueue[Future[Outcome]] = SimpleQueue()
         return self
 
     def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
-        self._schedule.check_open()
+        self._check_open()
         return self
 
     def __next__(self) -> OutcomeOf[FieldsT_contra]:
@@ -141,33 +255,27 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
             >>> len(outcomes.to_pandas()), len(outcomes.to_pandas("pages"))
             (2, 100)
         """
-        with nullcontext() if self._schedule.is_begun else self:
-            self._schedule.begin_to_collect()
+        with nullcontext() if self._is_begun else self:
+            self._check_outcomes_left()
             return Outcomes(self, self._collect_others)
 
     def _begin(self, job: Job) -> None:
         # Each runs in a copy of the caller's context, as tasks do.
-        self._pool.submit(contextvars.copy_context().run, self._work, job)
+        run = contextvars.copy_context().run
+        future = self._pool.submit(run, self._stopped.run, self._flow(job))
+        future.add_done_callback(self._results.put)
 
-    def _work(self, job: Job) -> None:
-        try:
-            self._results.put(self._stopped.run(self._flow(job)))
-        except StoppedError:
-            pass
-        except BaseException as error:  # noqa: BLE001 - raised again by __next__
-            self._results.put(error)
-
-    async def _next_result(self) -> Outcome | BaseException:
+    async def _next_result(self) -> Outcome:
         while True:
             with suppress(Empty):
-                return self._results.get(timeout=_POLL_SECONDS)
+                return self._results.get(timeout=_POLL_SECONDS).result()
 
     def __exit__(self, *_exc_info: object) -> None:
         try:
             self._stop.stop()
             self._pool.shutdown(cancel_futures=True)
         finally:
-            self._schedule.end()
+            self._leave()
 
 
 class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
@@ -194,7 +302,8 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
     _arrival: anyio.Event
 
     async def __aenter__(self) -> Self:
-        self._schedule.begin()
+        self._enter()
+        self._results: deque[Outcome | Exception] = deque()
         self._jobs: deque[Job] = deque()
         self._idle: list[anyio.Event] = []
         self._arrival = anyio.Event()
@@ -205,7 +314,7 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
         return self
 
     def __aiter__(self) -> AsyncIterator[OutcomeOf[FieldsT_contra]]:
-        self._schedule.check_open()
+        self._check_open()
         return self
 
     async def __anext__(self) -> OutcomeOf[FieldsT_contra]:
@@ -216,8 +325,8 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
 
     async def collect(self) -> AsyncOutcomes[FieldsT_contra]:
         """As ``OutcomeStream.collect``, awaited."""
-        async with nullcontext() if self._schedule.is_begun else self:
-            self._schedule.begin_to_collect()
+        async with nullcontext() if self._is_begun else self:
+            self._check_outcomes_left()
             outcomes = [outcome async for outcome in self]
             return AsyncOutcomes(outcomes, self._collect_others)
 
@@ -231,7 +340,7 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
             self._group.start_soon(self._work)
 
     async def _work(self) -> None:
-        result: Outcome | BaseException
+        result: Outcome | Exception
         while True:
             while not self._jobs:
                 ready = anyio.Event()
@@ -242,19 +351,22 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
                 result = await self._runner.run(self._flow(job))
             except Exception as error:  # noqa: BLE001 - raised again by __anext__
                 result = error
-            self._results.put(result)
+            self._results.append(result)
             self._arrival.set()
             # Nothing is kept alive during the wait for a job.
             del job, result
 
-    async def _next_result(self) -> Outcome | BaseException:
-        if not self._results.empty():
+    async def _next_result(self) -> Outcome:
+        if self._results:
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
-        while self._results.empty():
+        while not self._results:
             self._arrival = anyio.Event()
             await self._arrival.wait()
-        return self._results.get_nowait()
+        result = self._results.popleft()
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
@@ -262,17 +374,10 @@ class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
             # Without the caller's error, which the group would wrap.
             await self._group.__aexit__(None, None, None)
         except BaseExceptionGroup as group:
-            raise _interrupt_in(group) or group from None
+            # Ctrl-C is raised as itself; trio may deliver it in any task.
+            error: BaseException = group
+            while inner := getattr(error, "exceptions", ()):
+                error = inner[0]
+            raise error from None
         finally:
-            self._schedule.end()
-
-
-def _interrupt_in(error: BaseException) -> BaseException | None:
-    """The interrupt in *error*, if any: trio may deliver Ctrl-C in any task.
-
-    Ctrl-C is raised as itself, not in a group of exceptions.
-    """
-    if isinstance(error, (KeyboardInterrupt, SystemExit)):
-        return error
-    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
-    return next(filter(None, map(_interrupt_in, inner)), None)
+            self._leave()
