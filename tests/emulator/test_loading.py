@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
@@ -38,18 +37,14 @@ def write(path: Path, text: str) -> None:
 # -- files
 
 
-@pytest.mark.parametrize(
-    "name", ["rows.csv", "rows.csv.gz", "my.rows.CSV", "rows.jsonl", "rows.ndjson.gz"]
-)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "my.rows.CSV"])
 def test_files(
     tmp_path: Path, emulator: Emulator, get_stats: GetStats, name: str
 ) -> None:
-    """Each kind of file loads the same rows, and adds new websites."""
+    """Each form of file loads the same rows, and adds new websites."""
     table = io.StringIO()
     csv.writer(table).writerows([COLUMNS, *CELLS])
-    rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in CELLS]
-    lines = "\n\n".join(map(json.dumps, rows))
-    write(tmp_path / name, table.getvalue() if "csv" in name.lower() else lines)
+    write(tmp_path / name, table.getvalue())
     emulator.load(str(tmp_path / name))
     data = get_stats(fields="pages,pageviews,visitors").json()
     assert data["pages"] == [{"value": PATH, "pageviews": 1, "visitors": 1}]
@@ -90,24 +85,20 @@ def test_the_file_of_that_name_is_loaded(
             assert emulator.websites == ("right.example",)
 
 
-NO_ROWS: list[tuple[str, str, type[Exception], str]] = [
-    ("rows.csv", "", ValueError, "first line"),
-    ("rows.csv", "path,path\n/,/\n", ValueError, "twice"),
-    ("rows.csv", "hostname,path\nexample.com,/,/\n", ValueError, "rows.csv: "),
-    ("rows.csv", "hostname,is_unique\na.example,x\n", ValueError, "row 1: is_unique"),
-    ("rows.jsonl", "{}\n{\n", ValueError, "line 2: not JSON"),
-    ("rows.jsonl", "{}\n" + "[" * 100_000, ValueError, "line 2: not JSON"),
-    ("rows.jsonl", "[1]\n", TypeError, "a row is a mapping"),
-    ("rows.xlsx", "", ValueError, "give a .csv, .jsonl or .ndjson file"),
-    ("rows", "", ValueError, "give a .csv, .jsonl or .ndjson file"),
+NO_ROWS = [
+    ("rows.csv", "", "first line"),
+    ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
+    ("rows.csv", "hostname,is_unique\na.example,x\n", "row 1: is_unique"),
+    ("rows.xlsx", "", "give a .csv or .csv.gz file"),
+    ("csv", "", "give a .csv or .csv.gz file"),
 ]
 
 
 def test_files_that_can_not_be_loaded(tmp_path: Path, emulator: Emulator) -> None:
     """The error of a file names the file, or the row and the column."""
-    for name, text, error, message in NO_ROWS:
+    for name, text, message in NO_ROWS:
         write(tmp_path / name, text)
-        with pytest.raises(error, match=re.escape(message)):
+        with pytest.raises(ValueError, match=re.escape(message)):
             emulator.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         emulator.load(tmp_path / "nothing.csv")
@@ -176,7 +167,6 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "row 2: metadata.a_int can't be 'seven'": [{"metadata.a_int": "seven"}],
     "row 2: metadata.a_bool": [{"metadata.a_bool": "maybe"}],
     "row 2: metadata.a_date": [{"metadata.a_date": "2026-01-01"}],
-    "as another column": [{"metadata.a b_text": "1", "metadata.a_b_text": "2"}],
 }
 
 
@@ -192,8 +182,8 @@ def test_what_can_not_be_loaded(emulator: Emulator, get_stats: GetStats) -> None
     assert get_stats(fields="pageviews").json()["pageviews"] == 1
 
 
-def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> None:
-    """A generator with more rows than a batch is loaded completely, or not at all."""
+def test_many_rows_from_a_generator(emulator: Emulator, get_stats: GetStats) -> None:
+    """They are loaded completely, or not at all."""
 
     def rows(last: dict[str, object]) -> Iterable[dict[str, object]]:
         # A column that comes late, and one that goes.
@@ -234,7 +224,6 @@ FOUND: dict[str, set[int]] = {
     "12345678901234567890": {11},
     "2026-01-01T12:00:00Z": {6, 7, 8},
     "2026-01-01T12:00:00.000Z": {6, 7},
-    "2026-01-01T12:00Z": {6, 7},
 }
 NOT_FOUND = ["0.5", "True", "false", "x", "1e2", "9" * 60, "2026-01-01"]
 NOT_FOUND += ["12345678901234567891", "2026-01-01T14:00:00+02:00"]

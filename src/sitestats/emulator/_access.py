@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -28,30 +30,18 @@ _HOST: Final = re.compile(
 )
 
 
-def host_name(text: object) -> str | None:
-    """*text* in lower case and punycode, or None if it can't name a website.
-
-    A website's name has at least one dot, and is not an IP address.
-    """
-    if not isinstance(text, str):
-        return None
-    name = text.lower().removesuffix(".")
-    if not name.isascii():
-        try:
-            name = idna.encode(name, uts46=True).decode("ascii")
-        except idna.IDNAError:
-            return None
-    return name if _HOST.fullmatch(name) else None
-
-
-def valid_host_name(text: object) -> str:
-    """Like ``host_name``, with an error instead of None.
+def host_name(text: object) -> str:
+    """*text* in lower case and punycode.
 
     Raises:
-        ValueError: *text* can't name a website.
+        ValueError: *text* can't name a website. A website's name has at least one dot,
+            and is not an IP address.
     """
-    name = host_name(text)
-    if name is None:
+    name = text.lower().removesuffix(".") if isinstance(text, str) else ""
+    if not name.isascii():
+        with suppress(idna.IDNAError):
+            name = idna.encode(name, uts46=True).decode("ascii")
+    if not _HOST.fullmatch(name):
         raise ValueError(f"{text!r} is not a valid host name of a website")
     return name
 
@@ -70,71 +60,63 @@ class Website:
     has_ssl: bool = True
 
 
-@attrs.frozen
-class Denied:
-    """Why a request gets an error response."""
+@attrs.define(slots=False)
+class Denied(Exception):  # noqa: N818 - it becomes a response
+    """The request gets an error response."""
 
     status: int
     error: str
     code: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
 
-@attrs.frozen
-class Key:
-    """An API key, and the host names that it has access to; None means all."""
-
-    text: str = attrs.field(repr=False)
-    access: frozenset[str] | None = None
+Keys = dict[str, "set[str] | None"]
+"""The API keys, each with the host names that it has access to; None means all."""
 
 
-def find(text: str | None, keys: Collection[Key]) -> Key | None:
-    """The key with this text."""
-    return next((key for key in keys if key.text == text), None)
-
-
-def stats(
-    website: Website, query: Query, key: Key | None, *, sent: bool
-) -> Denied | None:
+def stats(website: Website, query: Query, key: str | None, keys: Keys) -> None:
     """Check the access of a Stats request (section 5).
 
-    Args:
-        website: The requested website.
-        query: The query of the request.
-        key: The key of the request; None if it is missing or unknown.
-        sent: Whether the request has a key.
+    Raises:
+        Denied: The key is unknown, or *website* or its pages need another one.
     """
-    if sent and key is None:
-        return Denied(401, "The Api-Key is not valid (section 5)")
-    opened = key and (key.access is None or website.hostname in key.access)
+    access: AbstractSet[str] | None = frozenset()
+    if key is not None:
+        if key not in keys:
+            raise Denied(401, "The Api-Key is not valid (section 5)")
+        access = keys[key]
+    opened = access is None or website.hostname in access
     if not website.public and not opened:
         if key is None:
-            return Denied(
+            raise Denied(
                 401, "This website is private: it needs an Api-Key (section 5)"
             )
-        return Denied(403, "The Api-Key has no access to this website (section 5)")
+        raise Denied(403, "The Api-Key has no access to this website (section 5)")
     if website.locked:
         text = "This website is locked, because its badge is missing (section 7)"
-        return Denied(423, text, "BADGE_REQUIRED")
+        raise Denied(423, text, "BADGE_REQUIRED")
     if website.hide_pages and query.reads_pages and not opened:
         text = (
             "This website hides its top pages: the field pages, page filters, a path "
             "in the address and version=2 need an Api-Key with access (section 5)"
         )
-        return Denied(401 if key is None else 403, text)
-    return None
+        raise Denied(401 if key is None else 403, text)
 
 
-def admin(headers: Headers, keys: Collection[Key], user_id: str) -> Key | Denied:
-    """The key of an Admin request, which needs a user ID too (section 5)."""
-    text = headers.get("api-key")
+def admin(headers: Headers, keys: Keys, user_id: str) -> str:
+    """The key of an Admin request, which needs a user ID too (section 5).
+
+    Raises:
+        Denied: One of them is missing or wrong.
+    """
+    key = headers.get("api-key")
     user = headers.get("user-id")
-    if not text:
-        return Denied(400, "No Api-Key found, specify via header")
+    if not key:
+        raise Denied(400, "No Api-Key found, specify via header")
     if not user:
-        return Denied(400, "No User-Id defined")
+        raise Denied(400, "No User-Id defined")
     if user != user_id and not _USER_ID.fullmatch(user):
-        return Denied(400, "Invalid user id format, it should be a UUIDv4")
-    key = find(text, keys)
-    if key is None or user != user_id:
-        return Denied(401, "The Api-Key or the User-Id is not valid")
+        raise Denied(400, "Invalid user id format, it should be a UUIDv4")
+    if key not in keys or user != user_id:
+        raise Denied(401, "The Api-Key or the User-Id is not valid")
     return key

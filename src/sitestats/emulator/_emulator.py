@@ -19,7 +19,7 @@ import attrs
 from sitestats._common.errors import load_extra
 
 from . import _responses, _traffic
-from ._access import Key, Website, host_name, valid_host_name
+from ._access import Website, host_name
 from ._faults import GARBAGE, FailingService, Fault
 from ._http import RecordedRequest
 from ._periods import DAY, is_zone
@@ -58,7 +58,7 @@ class Emulator:
     - Event names match in any case, and are returned in the case of the request.
       Country filters ignore case; other filters don't.
     - The last entry of a histogram is the last day of the period, even in the future.
-      More than 200,000 entries are refused.
+      More than 200,000 hours or days are refused.
     - An ``end`` more than a month ago needs a ``start``, since the default ``start``
       would be after it.
 
@@ -117,7 +117,7 @@ class Emulator:
             Service(
                 Rows(),
                 self.user_id,
-                [Key(self.api_key)],
+                {self.api_key: None},
                 role=role,
                 website_limit=website_limit,
                 contains_per_minute=contains_per_minute,
@@ -166,7 +166,7 @@ class Emulator:
             options: Those of the constructor.
 
         Raises:
-            ValueError: A number is below 1, or the first day is before the calendar.
+            ValueError: A number is below 1.
 
         >>> made_up = Emulator.made_up(2, days=30)
         >>> made_up.websites
@@ -234,7 +234,7 @@ class Emulator:
             ValueError: The host name or the zone is not valid, or the website
                 already exists.
         """
-        name = valid_host_name(hostname)
+        name = host_name(hostname)
         if name in self._core.service.websites:
             raise ValueError(f"{name} already exists: change it with change_website()")
         settings = timezone, public, label, hide_pages, locked, own_hostname, has_ssl
@@ -249,7 +249,7 @@ class Emulator:
             ValueError: The website does not exist, or the zone is not valid.
             TypeError: The setting does not exist.
         """
-        website = self._core.service.websites.get(host_name(hostname) or "")
+        website = self._core.service.websites.get(host_name(hostname))
         if website is None:
             raise ValueError(f"{hostname!r} is not a website: use add_website()")
         self._put(attrs.evolve(website, **changes))
@@ -273,10 +273,9 @@ class Emulator:
             ValueError: A host name is not valid.
         """
         hostnames = [access] if isinstance(access, str) else access
-        names = frozenset(map(valid_host_name, hostnames))
-        key = Key(f"sa_api_key_{uuid4().hex}", names)
-        self._core.service.keys.append(key)
-        return key.text
+        key = f"sa_api_key_{uuid4().hex}"
+        self._core.service.keys[key] = {*map(host_name, hostnames)}
+        return key
 
     def load(
         self,
@@ -308,9 +307,8 @@ class Emulator:
         - ``metadata.<key>_text``, ``_int``, ``_bool``, ``_date``.
 
         Args:
-            rows: The path of a ``.csv``, ``.jsonl`` or ``.ndjson`` file, also
-                with ``.gz``; or mappings with some of the columns. A path names
-                one file, even if it contains a ``*``.
+            rows: The path of a ``.csv`` or ``.csv.gz`` file, or mappings with some
+                of the columns. A path names one file, even if it contains a ``*``.
             hostname: The website of rows without a host name.
 
         Raises:
@@ -459,6 +457,7 @@ class Emulator:
         elif body is not None and not isinstance(body, bytes):
             body = _responses.encode(body)
         fault = Fault(
+            times=times,
             status=status,
             headers=sent,
             body=body,
@@ -471,7 +470,8 @@ class Emulator:
             path=path,
             when=when,
         )
-        self._core.fail(fault, times)
+        fault.check()
+        self._core.waiting.append(fault)
 
     def clear_faults(self) -> None:
         """Remove the simulated failures that no request has met yet."""

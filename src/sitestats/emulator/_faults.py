@@ -26,10 +26,12 @@ GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True, eq=False)
 class Fault:
     """How a response fails; ``Emulator.fail_next`` explains the arguments."""
 
+    times: int | None = None
+    """The number of responses that it still fails; None for all."""
     status: int | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     body: bytes | None = None
@@ -44,6 +46,8 @@ class Fault:
 
     def check(self) -> None:
         """Raise a ValueError if nothing would fail, or a number is out of range."""
+        if self.times is not None and self.times < 1:
+            raise ValueError("times must be 1 or more, or None for all")
         late = (self.latency, self.drip)
         if not (self.replaces or self.headers or any(late)) and self.cut_off is None:
             raise ValueError("say what fails: pass status=, body=, latency=, …")
@@ -95,14 +99,6 @@ class Fault:
         return HttpResponse(status, headers, b"" if status in {204, 304} else body)
 
 
-@attrs.define
-class _Waiting:
-    """A fault, and the number of responses that it still fails; None for all."""
-
-    fault: Fault
-    times: int | None
-
-
 class FailingService:
     """A service with simulated failures, which records the requests.
 
@@ -112,16 +108,9 @@ class FailingService:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
-        self.waiting: list[_Waiting] = []
+        self.waiting: list[Fault] = []
         # Reentrant, because a fault's function may add another fault.
         self._lock = threading.RLock()
-
-    def fail(self, fault: Fault, times: int | None) -> None:
-        """Append a fault for the next *times* matching requests; None for all."""
-        fault.check()
-        if times is not None and times < 1:
-            raise ValueError(f"times must be 1 or more, or None for all, not {times}")
-        self.waiting.append(_Waiting(fault, times))
 
     def handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
         """The response to a request, and the fault that its delivery has."""
@@ -137,11 +126,9 @@ class FailingService:
     def _take(self, request: RecordedRequest) -> Fault | None:
         """The first fault that matches *request*, used once."""
         with self._lock:
-            for waiting in self.waiting:
-                if waiting.fault.matches(request):
-                    if waiting.times is not None:
-                        waiting.times -= 1
-                        if not waiting.times:
-                            self.waiting.remove(waiting)
-                    return waiting.fault
-        return None
+            fault = next((one for one in self.waiting if one.matches(request)), None)
+            if fault is not None and fault.times is not None:
+                fault.times -= 1
+                if not fault.times:
+                    self.waiting.remove(fault)
+            return fault

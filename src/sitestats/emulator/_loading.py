@@ -8,17 +8,16 @@ import gzip
 import itertools
 import json
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from ._access import valid_host_name
+from ._access import host_name
 from ._parameters import DEVICES, METADATA
 
 if TYPE_CHECKING:
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "str | Path | Iterable[Mapping[str, object]]"
 """The source of rows: the path of a file, or mappings."""
-
-_BATCH: Final = 20_000
-"""Rows per statement. One statement for each row would take 80 times as long."""
 
 # A time without a zone at its end is null.
 _TIME: Final = (
@@ -127,7 +123,7 @@ def load(
     *,
     hostname: str | None,
     undated: datetime,
-) -> set[str]:
+) -> list[str]:
     """Insert *rows*, except those of robots; returns their host names.
 
     Args:
@@ -142,49 +138,48 @@ def load(
         ValueError: A value, a column's name or the file's format is not valid.
         OSError: The file can't be read.
     """
-    found: set[str] = set()
-    for names in _stage(cursor, rows):
-        keys = _metadata_keys(names)
-        texts = {name: f"nullif(c{n}, '')" for n, name in enumerate(names)}
-        checked = {
-            name: _CHECKED[name].format(texts[name]) for name in _CHECKED.keys() & texts
-        }
-        checked |= {name: key.typed(texts[name]) for name, key in keys.items()}
-        _check(cursor, texts, checked)
-        values = {
-            _STORED[name]: checked.get(name, texts[name])
-            for name in _STORED.keys() & texts
-        }
-        for name, key in keys.items():
-            if key not in metadata:
-                # Numbered, because names of DuckDB ignore case, and keys do not.
-                metadata[key] = f"m{len(metadata)}"
-                cursor.execute(
-                    f"ALTER TABLE {table} ADD COLUMN {metadata[key]} {key.sql_type}"
-                )
-            values[metadata[key]] = checked[name]
-        hosts = _hosts(cursor, values.get("hostname", "NULL"), hostname)
-        values |= {
-            "ts": f"coalesce({values.get('ts', 'NULL')}, $undated)",
-            "datapoint": f"lower(coalesce({values.get('datapoint', 'NULL')}, "
-            "'pageview'))",
-            "hostname": "$hosts[list_position($written, "
-            f"coalesce({values.get('hostname', 'NULL')}, ''))]",
-        }
-        if "referrer" in values:
-            values["referrer"] = _REFERRER.format(values["referrer"])
-        selected = ", ".join(f"{sql} AS {column}" for column, sql in values.items())
-        cursor.execute(
-            f"INSERT INTO {table} BY NAME SELECT {selected} FROM staged "
-            f"WHERE NOT coalesce({checked.get('is_robot', 'false')}, false)",
-            {
-                "undated": undated.astimezone(UTC).replace(tzinfo=None),
-                "written": list(hosts),
-                "hosts": list(hosts.values()),
-            },
-        )
-        found |= {*hosts.values()}
-    return found
+    if isinstance(rows, (str, Path)):
+        names = _stage_csv(cursor, Path(rows))
+    else:
+        names = _stage_rows(cursor, rows)
+    keys = _metadata_keys(names)
+    texts = {name: f"nullif(c{n}, '')" for n, name in enumerate(names)}
+    checked = {
+        name: _CHECKED[name].format(texts[name]) for name in _CHECKED.keys() & texts
+    }
+    checked |= {name: key.typed(texts[name]) for name, key in keys.items()}
+    _check(cursor, texts, checked)
+    values = {
+        _STORED[name]: checked.get(name, texts[name]) for name in _STORED.keys() & texts
+    }
+    for name, key in keys.items():
+        if key not in metadata:
+            # Numbered, because names of DuckDB ignore case, and keys do not.
+            metadata[key] = f"m{len(metadata)}"
+            cursor.execute(
+                f"ALTER TABLE {table} ADD COLUMN {metadata[key]} {key.sql_type}"
+            )
+        values[metadata[key]] = checked[name]
+    hosts = _hosts(cursor, values.get("hostname", "NULL"), hostname)
+    values |= {
+        "ts": f"coalesce({values.get('ts', 'NULL')}, $undated)",
+        "datapoint": f"lower(coalesce({values.get('datapoint', 'NULL')}, 'pageview'))",
+        "hostname": "$hosts[list_position($written, "
+        f"coalesce({values.get('hostname', 'NULL')}, ''))]",
+    }
+    if "referrer" in values:
+        values["referrer"] = _REFERRER.format(values["referrer"])
+    selected = ", ".join(f"{sql} AS {column}" for column, sql in values.items())
+    cursor.execute(
+        f"INSERT INTO {table} BY NAME SELECT {selected} FROM staged "
+        f"WHERE NOT coalesce({checked.get('is_robot', 'false')}, false)",
+        {
+            "undated": undated.astimezone(UTC).replace(tzinfo=None),
+            "written": list(hosts),
+            "hosts": list(hosts.values()),
+        },
+    )
+    return sorted({*hosts.values()})
 
 
 def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
@@ -193,10 +188,7 @@ def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
     found: dict[str, MetadataKey] = {}
     for name in names:
         if name.startswith(METADATA):
-            key = MetadataKey.of(name)
-            if key in found.values():
-                raise ValueError(f"{name!r} has the same key as another column")
-            found[name] = key
+            found[name] = MetadataKey.of(name)
         elif name not in known:
             # Exports have columns that no response needs. Only a name that looks
             # like a typing error is refused: its column would stay empty.
@@ -235,64 +227,29 @@ def _hosts(
         name = written or default
         if name is None:
             raise ValueError("a row has no hostname: add the column, or pass hostname=")
-        hosts[written or ""] = valid_host_name(name)
+        hosts[written or ""] = host_name(name)
     return hosts
 
 
-# --- files and mappings ---------------------------------------------------------------
-
-
-def _stage(cursor: duckdb.DuckDBPyConnection, rows: Source) -> Iterator[list[str]]:
-    """Fill the table ``staged``, once or in batches; yields the names of the columns.
-
-    In the table, the columns are ``c0``, ``c1`` and so on. ``number`` counts the rows
-    from 1.
-    """
-    if not isinstance(rows, (str, Path)):
-        yield from _stage_mappings(cursor, rows)
-        return
-    path = Path(rows)
-    match path.name.lower().removesuffix(".gz").rpartition(".")[2]:
-        case "csv":
-            yield _stage_csv(cursor, path)
-        case "jsonl" | "ndjson":
-            yield from _stage_mappings(cursor, _json_lines(path))
-        case _:
-            raise ValueError(
-                f"{path.name}: give a .csv, .jsonl or .ndjson file, also with .gz"
-            )
-
-
-@contextmanager
-def _text(path: Path) -> Generator[TextIOWrapper]:
-    with (
-        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file,
-        TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
-    ):
-        yield text
-
-
-def _json_lines(path: Path) -> Iterator[Any]:
-    with _text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    yield json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise ValueError(
-                        f"{path.name}, line {number}: not JSON: {error}"
-                    ) from None
+# --- files and mappings: each fills the table "staged" --------------------------------
+#
+# Its columns are c0, c1 and so on, and "number" counts the rows from 1. The functions
+# return the names of the columns.
 
 
 def _stage_csv(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     import duckdb
 
-    with _text(path) as text:
+    if not re.search(r"\.csv(\.gz)?$", path.name, re.IGNORECASE):
+        raise ValueError(f"{path.name}: give a .csv or .csv.gz file")
+    packed = path.suffix.lower() == ".gz"
+    with (
+        gzip.open(path) if packed else path.open("rb") as file,
+        TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
+    ):
         names = next(csv.reader(text), list[str]())
     if not names:
         raise ValueError(f"{path.name}: the first line must name the columns")
-    if len(set(names)) < len(names):
-        raise ValueError(f"{path.name} names a column twice")
     try:
         # DuckDB reads the file, since Python would take four times as long.
         cursor.execute(
@@ -305,42 +262,35 @@ def _stage_csv(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
                 # DuckDB reads the path as a pattern of files, and "~" as the home.
                 "path": re.sub(r"[\[*?]", r"[\g<0>]", str(path.absolute())),
                 "columns": {f"c{place}": "VARCHAR" for place in range(len(names))},
-                "packed": "gzip" if path.suffix.lower() == ".gz" else "none",
+                "packed": "gzip" if packed else "none",
             },
         )
-    # DuckDB before 1.4 raises a RuntimeError for a name that is not UTF-8.
-    except (duckdb.Error, RuntimeError) as error:
+    except duckdb.Error as error:
         raise ValueError(f"{path.name}: {error}") from error
     return names
 
 
-def _stage_mappings(
-    cursor: duckdb.DuckDBPyConnection, rows: Iterable[object]
-) -> Iterator[list[str]]:
-    rest = iter(rows)
-    first = 1
-    while batch := [*itertools.islice(rest, _BATCH)]:
-        for row in batch:
-            if not isinstance(row, Mapping):
-                raise TypeError(f"a row is a mapping of columns to values, not {row!r}")
-        numbered = dict(enumerate(cast("list[Mapping[str, object]]", batch), first))
-        names = [*dict.fromkeys(itertools.chain(*numbered.values()))]
-        columns = [
-            json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
-            for name in names
-        ]
-        # One JSON text per column is the fastest way without another library.
-        selected = "".join(
-            f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
-            for place in range(len(names))
-        )
-        cursor.execute(
-            "CREATE OR REPLACE TEMP TABLE staged AS "
-            f"SELECT unnest(range({first}, {first + len(batch)})) AS number{selected}",
-            columns,
-        )
-        yield names
-        first += len(batch)
+def _stage_rows(
+    cursor: duckdb.DuckDBPyConnection, rows: Iterable[Mapping[str, object]]
+) -> list[str]:
+    numbered = dict(enumerate(rows, 1))
+    names = [*dict.fromkeys(itertools.chain(*numbered.values()))]
+    columns = [
+        json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
+        for name in names
+    ]
+    # One JSON text per column is the fastest way without another library: a statement
+    # for each row would take 80 times as long.
+    selected = "".join(
+        f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
+        for place in range(len(names))
+    )
+    cursor.execute(
+        "CREATE OR REPLACE TEMP TABLE staged AS "
+        f"SELECT unnest(range(1, {len(numbered) + 1})) AS number{selected}",
+        columns,
+    )
+    return names
 
 
 def _cell(value: object, name: str, number: int) -> str | None:

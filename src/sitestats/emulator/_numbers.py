@@ -24,7 +24,7 @@ _FORMS: Final = {
     "int": re.compile(r"-?[0-9]+(\.[0-9]+)?"),
     "bool": re.compile("true|false"),
     "date": re.compile(
-        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z"
     ),
 }
 """The texts that can be values of each stored type of metadata."""
@@ -122,9 +122,7 @@ class _Counting:
             column = rows.metadata.get(stored)
             if column is not None and form.fullmatch(value):
                 found.append(f"{column} = {stored.typed('?')}")
-                # DuckDB 1.3 can't read a time without seconds.
-                full = re.sub("(T..:..)Z$", r"\1:00Z", value)
-                self._params.append(full if kind == "date" else value)
+                self._params.append(value)
         return " OR ".join(found) or "false"
 
     def total(self) -> Count:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from ._periods import Interval, Period, count, is_zone, one_month_before, parse_day
+from ._periods import Interval, Period, is_zone, one_month_before, parse_day
 
 _SAME: Final = (
     *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
@@ -51,7 +51,7 @@ SHORTEST_SEARCH: Final = 12
 """The fewest characters of a contains search, without slashes (section 8)."""
 
 MOST_BUCKETS: Final = 200_000
-"""The most entries of a histogram: 22 years of hours, 547 of days.
+"""The most hours of a histogram by hour (22 years), and days of another (547 years).
 
 The document has no such limit. Without one, a single request could fill the memory.
 """
@@ -153,6 +153,12 @@ class Query:
     def has_histogram(self) -> bool:
         """Whether the response has a histogram, as versions 1 and 2 always do."""
         return self.version < WITH_FIELDS or "histogram" in self.fields
+
+    @property
+    def buckets(self) -> int:
+        """The number of hours of a histogram by hour; else, the number of days."""
+        days = (self.period.last - self.period.first).days + 1
+        return days * 24 if self.interval == "hour" else days
 
 
 def _values(name: str, text: str) -> list[str]:
@@ -262,9 +268,9 @@ RULES: Final = (
         "8",
     ),
     Rule(
-        lambda q: q.has_histogram and count(q.period, q.interval) > MOST_BUCKETS,
-        f"the histogram would have more than {MOST_BUCKETS:,} entries; request a "
-        "shorter period or a longer interval",
+        lambda q: q.has_histogram and q.buckets > MOST_BUCKETS,
+        f"the histogram has at most {MOST_BUCKETS:,} days or hours: request a shorter "
+        "period",
         "2.3",
     ),
 )

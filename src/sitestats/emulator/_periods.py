@@ -7,7 +7,7 @@ the entries of a histogram begin, and computes no local time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Final, Literal, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
@@ -18,20 +18,18 @@ from dateutil.relativedelta import MO, relativedelta
 Interval = Literal["hour", "day", "week", "month", "year"]
 
 DAY: Final = timedelta(days=1)
-HOUR: Final = timedelta(hours=1)
 SECOND: Final = timedelta(seconds=1)
-FIRST: Final = date(1, 1, 2)
-LAST: Final = date(9999, 12, 28)
-"""The first and last day whose midnight and week fit a datetime in every zone."""
+
+# Every offset from UTC since 1972 is a multiple of it.
+_QUARTER: Final = timedelta(minutes=15)
 
 _INTERVALS: Final = {
-    "hour": (relativedelta(), relativedelta(hours=1), 1 / 24),
-    "day": (relativedelta(), relativedelta(days=1), 1),
-    "week": (relativedelta(weekday=MO(-1)), relativedelta(weeks=1), 7),
-    "month": (relativedelta(day=1), relativedelta(months=1), 28),
-    "year": (relativedelta(month=1, day=1), relativedelta(years=1), 365),
+    "day": (relativedelta(), relativedelta(days=1)),
+    "week": (relativedelta(weekday=MO(-1)), relativedelta(weeks=1)),
+    "month": (relativedelta(day=1), relativedelta(months=1)),
+    "year": (relativedelta(month=1, day=1), relativedelta(years=1)),
 }
-"""How to find the beginning of an interval; its length, exactly and in days."""
+"""How to find the beginning of an interval, and its length."""
 
 
 @cache
@@ -46,14 +44,20 @@ def is_zone(name: object) -> TypeGuard[str]:
 
 
 def parse_day(text: str, today: date) -> date | None:
-    """The day of a date or a placeholder; None for 30 February, or before year 1."""
+    """The day of a date or a placeholder; None for 30 February.
+
+    It is None in the first and last year of the calendar too, whose days and weeks do
+    not fit a datetime in every zone.
+    """
     try:
         if text.startswith("today-"):
-            return today - timedelta(days=int(text[6:-1]))
-        named = {"today": today, "yesterday": today - DAY}
-        return named.get(text) or date.fromisoformat(text)
+            day = today - timedelta(days=int(text[6:-1]))
+        else:
+            named = {"today": today, "yesterday": today - DAY}
+            day = named.get(text) or date.fromisoformat(text)
     except (OverflowError, ValueError):
         return None
+    return day if MINYEAR < day.year < MAXYEAR else None
 
 
 def one_month_before(day: date) -> date:
@@ -67,13 +71,8 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
     If summer time skips midnight, the first instant is later; if midnight comes
     twice, it is the first of the two.
     """
-    day = min(max(day, FIRST), LAST + DAY)
     wall = datetime(day.year, day.month, day.day, tzinfo=zone)
     return wall.astimezone(UTC).replace(tzinfo=None)
-
-
-def _local(instant: datetime, zone: ZoneInfo) -> datetime:
-    return instant.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
 
 
 @attrs.frozen
@@ -92,7 +91,7 @@ class Period:
     @property
     def end(self) -> datetime:
         """The first instant after the period, naive in UTC."""
-        return midnight(min(self.last, LAST) + DAY, self.zone)
+        return midnight(self.last + DAY, self.zone)
 
 
 @attrs.frozen
@@ -110,36 +109,19 @@ def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
     if interval == "hour":
         yield from _hours(period)
         return
-    beginning, step, _ = _INTERVALS[interval]
-    day = max(period.first, FIRST) + beginning
-    while day <= min(period.last, LAST):
+    beginning, step = _INTERVALS[interval]
+    day = period.first + beginning
+    while day <= period.last:
         yield Bucket(midnight(day, period.zone), datetime.combine(day, time.min))
-        try:
-            day += step
-        except (OverflowError, ValueError):
-            return
+        day += step
 
 
 def _hours(period: Period) -> Iterator[Bucket]:
-    start, end = period.start, period.end
-
-    def ahead(seconds: int) -> timedelta:
-        """The offset from UTC, this many *seconds* after *start*."""
-        instant = start + seconds * SECOND
-        return _local(instant, period.zone) - instant
-
+    """The hours that the clocks of the zone show, twice if they are shown twice."""
+    start, end, shown = period.start, period.end, None
     while start < end:
-        wall = start + (offset := ahead(0))
-        hour = wall.replace(minute=0, second=0, microsecond=0)
-        yield Bucket(start, hour)
-        rest = (hour + HOUR - wall) // SECOND
-        if ahead(rest) != offset:
-            # The clocks change, and a new entry begins.
-            rest = next(n for n in range(1, rest + 1) if ahead(n) != offset)
-        start += rest * SECOND
-
-
-def count(period: Period, interval: Interval) -> int:
-    """The approximate number of buckets, without making them."""
-    days = (period.last - period.first).days + 1
-    return int(days / _INTERVALS[interval][2])
+        wall = start.replace(tzinfo=UTC).astimezone(period.zone)
+        hour = wall.replace(minute=0, tzinfo=None), wall.utcoffset()
+        if hour != shown:
+            yield Bucket(start, hour[0])
+        start, shown = start + _QUARTER, hour

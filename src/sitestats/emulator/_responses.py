@@ -42,11 +42,8 @@ _PROSE: Final = {
 def encode(data: object) -> bytes:
     """JSON as the service writes it: without spaces, in UTF-8."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        # JSON escapes half of a surrogate pair, which a label may have.
-        return json.dumps(data, separators=(",", ":")).encode()
+    # A label may have half of a surrogate pair, which UTF-8 does not.
+    return text.encode(errors="replace")
 
 
 def json_response(
@@ -75,13 +72,10 @@ def stats_response(
     response = json_response(status, data, headers)
     if callback is None:
         return response
-    # These two characters end a line in JavaScript, but not in JSON.
-    body = response.body.replace(b"\xe2\x80\xa8", b"\\u2028")
-    body = body.replace(b"\xe2\x80\xa9", b"\\u2029")
     return HttpResponse(
         status,
         {**response.headers, "content-type": "text/javascript; charset=utf-8"},
-        callback.encode() + b"(" + body + b");",
+        callback.encode() + b"(" + response.body + b");",
     )
 
 

@@ -83,10 +83,9 @@ class Rows:
     ) -> list[str]:
         """Insert *rows* in one transaction; returns their host names."""
         with self._change() as (cursor, metadata):
-            found = load(
+            return load(
                 cursor, self.table, rows, metadata, hostname=hostname, undated=undated
             )
-        return sorted(found)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
         """Page views and events of 30 days, for each website that has rows."""
