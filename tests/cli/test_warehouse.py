@@ -67,7 +67,7 @@ def updated(first: tuple[Path, int, str, str], folder: Path) -> None:
 def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
     """It tells on standard error how far it is and what has failed."""
     folder, code, out, err = first
-    assert (code, out) == (3, "5 requests; up to date: 2 of 3 websites\n")
+    assert (code, out) == (3, "7 requests; up to date: 2 of 3 websites\n")
     # An update that takes long has a line of its pace before that.
     assert f"sitestats: {BLOG}: WebsiteLockedError: This website is" in err
     with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
@@ -134,7 +134,8 @@ def test_while_a_notebook_has_the_file_open(
         assert done.err.startswith("sitestats: warning: coverage as of ")
         done = run("warehouse", "update", "--wait", "0")
         assert done.code == 4
-        assert f"(PID {process.pid}) has {folder}/sitestats.duckdb open" in done.err
+        assert f'file "{folder}/sitestats.duckdb": ' in done.err
+        assert f"(PID {process.pid})" in done.err
         assert emulator.requests == ()
         closing = threading.Timer(0.1, process.communicate, ["\n"])
         closing.start()
@@ -168,6 +169,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     done = run(*since, "--dry-run")
     assert (done.code, len(emulator.requests)) == (0, 1)
     assert done.out == "at most 9 requests; the last update made 0\n"
+    assert [*folder.iterdir()] == []
     monkeypatch.setattr("sitestats.warehouse._source._LARGE", 2)
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)

@@ -169,6 +169,7 @@ def test_a_service_that_is_down_is_left_alone() -> None:
     """After many failures in a row, whatever the website, nothing is requested."""
     sites = {str(n): website(days=400) for n in range(FAILED_EVERYWHERE)}
     days = Days({"whole": website(days=1), **sites})
+    assert [*days.histograms]
     requests = 0
     for name, (day, _) in days.days:
         requests += 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -167,7 +168,12 @@ def update(
         lists = [name.strip() for name in fields.split(",")]
         given["lists"] = [name for name in lists if name not in {"", "none"}]
     asks = dry_run or yes or (sys.stdin.isatty() and sys.stderr.isatty())
-    with make_client(options) as client, _destination(folder, destination):
+    with (
+        make_client(options) as client,
+        _destination(folder, destination),
+        # A dry run leaves nothing behind.
+        TemporaryDirectory() if dry_run else nullcontext() as scratch,
+    ):
         from sitestats import warehouse as made
 
         source = made.sitestats_source(
@@ -179,7 +185,8 @@ def update(
             approve=partial(_approve, is_dry=dry_run, yes=yes) if asks else None,
             **given,
         )
-        report = made.update(_pipeline(destination, dataset), source, wait=wait)
+        pipeline = _pipeline(destination, dataset, scratch)
+        report = made.update(pipeline, source, wait=wait)
     if dry_run:
         return
     if not report.loads:
@@ -315,7 +322,8 @@ def _rows(cursors: Mapping[str, Coverage]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
 
 
-def _pipeline(destination: str, dataset: str) -> Pipeline:
+def _pipeline(destination: str, dataset: str, scratch: str | None = None) -> Pipeline:
+    """The pipeline, whose own files are in *scratch* or beside the database."""
     import dlt
 
     if (destination, dataset) == ("duckdb", _NAME):
@@ -326,14 +334,17 @@ def _pipeline(destination: str, dataset: str) -> Pipeline:
     to: Any = destination
     if destination == "duckdb":
         # dlt would load once more into the old file after the folder was moved.
-        to = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
+        file = Path(f"{_NAME}.duckdb").absolute()
+        if scratch and not file.exists():
+            file = Path(scratch, file.name)
+        to = dlt.destinations.duckdb(str(file))
     # Beside the database; and pending packages belong to one destination.
     name = f"{destination}-{dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
         destination=to,
         dataset_name=dataset,
-        pipelines_dir=str(Path(".dlt", "pipelines", name).absolute()),
+        pipelines_dir=str(Path(scratch or ".dlt", "pipelines", name).absolute()),
     )
 
 
@@ -348,7 +359,7 @@ def _destination(folder: str, destination: str) -> Generator[None]:
         from dlt.common.exceptions import DltException, MissingDependencyException
     except ModuleNotFoundError:
         raise MissingExtraError("dlt", extra="warehouse") from None
-    from sitestats.warehouse._settings import set_default
+    from sitestats.warehouse import set_default
 
     wrong_use = (
         ConfigurationException,

@@ -34,8 +34,6 @@ WATCHED: Final = 30
 """How many of the last days are read again if their totals have changed."""
 LONGEST: Final = 366
 """The most days of a histogram."""
-_FEW: Final = 2
-"""For so few days, a histogram seldom saves a request."""
 FAILED_IN_A_ROW: Final = 3
 """After so many failed days in a row, a website waits for the next run."""
 FAILED_EVERYWHERE: Final = 100
@@ -116,6 +114,10 @@ class Coverage:
         return msgspec.convert(state, cls)
 
 
+# msgspec 0.22 may crash if threads use a type for the first time at once.
+msgspec.json.Decoder(Coverage)
+
+
 def continued(
     cursor: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
 ) -> Coverage:
@@ -172,8 +174,7 @@ class WebsiteDays:
         """Whether the rest of the run requests nothing of the website."""
         self._error: str | None = None
         self._lasting = False
-        self._errors: dict[dt.date, str] = {}
-        self._failed = dict.fromkeys(self._start.failed)
+        self._failed = dict.fromkeys(self._start.failed, "it failed before")
         self._failed_in_a_row = 0
         self._read: set[dt.date] = set()
         self._watched = dict(self._start.watched)
@@ -190,8 +191,7 @@ class WebsiteDays:
     def _histograms(self) -> list[Period]:
         begin = [day for day in self._watched if day not in self._wanted]
         # A day without page views may have events.
-        saves = len(self._wanted) > _FEW and "events" not in self._lists
-        if saves or not self._lists:
+        if "events" not in self._lists:
             begin.append(self._begin)
         first, found = min(begin, default=dt.date.max), list[Period]()
         while first <= self.last:
@@ -276,8 +276,7 @@ class WebsiteDays:
             return
         # Behind those that were not requested for longer.
         self._failed.pop(day, None)
-        self._failed[day] = None
-        self._errors[day] = f"{day}: {text}"
+        self._failed[day] = text
         self._failed_in_a_row += 1
         self.ended |= self._failed_in_a_row >= FAILED_IN_A_ROW
 
@@ -307,8 +306,7 @@ class WebsiteDays:
         failed = tuple(day for day in self._failed if day <= reached)
         before, error = self._before, self._error
         if error is None and failed:
-            day = min(failed)
-            error = self._errors.get(day, f"{day}: it failed before")
+            error = f"{min(failed)}: {self._failed[min(failed)]}"
         found: dict[str, Any]
         found = {"error": error, "lasting": self._lasting, "checked_at": now}
         if before and start.reached < before.reached and not self._read:

@@ -55,8 +55,6 @@ _LARGE: Final = 10_000
 _MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
 _QUERY: Final = StatsQuery("example.com").limit(_MOST_ENTRIES)
-_FARTHEST_EAST: Final = dt.timezone(dt.timedelta(hours=14))
-"""Where each day begins first."""
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
 )
@@ -316,20 +314,18 @@ class _Run:
 
     def _first_of(self, state: dict[str, Any], now: dt.datetime) -> dt.date:
         """The first day of the dataset, which *state* has from the updates before."""
-        today = now.astimezone(_FARTHEST_EAST).date()
-        if self.first_day is not None and self.first_day > today:
-            raise ConfigurationError(
-                f"The first day (--since) {self.first_day} is in the future. No "
-                "website has a day to read yet."
-            )
-        since = dt.date.fromisoformat(state.get("since") or str(dt.date.max))
-        if since > today:
-            # Earlier versions accepted such a day.
-            cursors = map(Coverage.from_state, state.get("coverage", {}).values())
-            since = min((cursor.first for cursor in cursors), default=dt.date.max)
-        first = min(since, self.first_day or since)
-        if first == dt.date.max:
+        days = [self.first_day] if self.first_day else []
+        if "since" in state:
+            days.append(dt.date.fromisoformat(state["since"]))
+        first = min(days, default=None)
+        if first is None:
             raise ConfigurationError("The first update needs a first day (--since).")
+        # In the farthest east, tomorrow has begun.
+        if first > now.date() + DAY:
+            raise ConfigurationError(
+                f"The first day (--since) {first} is in the future. No website has a "
+                "day to read yet."
+            )
         if self.hostnames is None or "since" not in state:
             state["since"] = str(first)
         return first

@@ -45,8 +45,7 @@ _MOST_NAMED: Final = 5
 """The most failed websites that the text of an error has."""
 
 # What DuckDB says on Linux and macOS, and on Windows.
-_IN_USE: Final = re.compile(r'(?:Could not set lock on|Cannot open) file "([^"]+)"')
-_HOLDER: Final = re.compile(r"([^\s\\/]+) \(PID (\d+)\)")
+_IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
 
 
 @attrs.frozen(repr=False)
@@ -145,7 +144,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         ... )
         >>> report = update(pipeline, source)
         >>> report
-        <Update: 6 requests, 1 loads, 3 of 3 websites up to date>
+        <Update: 9 requests, 1 loads, 3 of 3 websites up to date>
         >>> report.raise_for_failures()
         >>> read_coverage(pipeline)["semicomplete.com"].through - first_day
         datetime.timedelta(days=1)
@@ -335,17 +334,14 @@ def _when_free(step: Callable[[], T], seconds: float, under_way: UnderWay | None
         try:
             return step()
         except PipelineStepFailed as error:
-            text = str(error)
-            found = _IN_USE.search(text)
+            found = _IN_USE.search(str(error))
             if found is None:
                 raise
             if time.monotonic() >= end or (under_way and under_way.signal):
-                holder = _HOLDER.search(text)
-                who = f"{holder[1]} (PID {holder[2]})" if holder else "another process"
                 raise BusyError(
-                    f"{who} has {found[1]} open, such as a notebook: close the "
-                    "connection there, and run this again. While a process has a file "
-                    "of DuckDB open, even to read it, no other one can write to it"
+                    "Another process, such as a notebook, has the DuckDB file open. "
+                    "Close the connection there, and run this again. "
+                    f"{' '.join(found[0].split())}"
                 ) from None
         time.sleep(_PAUSE)
 
