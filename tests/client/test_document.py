@@ -74,16 +74,15 @@ def sent(emulator: Emulator) -> Any:
 # -- websites (sections 2.1, 2.2, 4.1, 4.2)
 
 
-@promise("1", "the Admin API lists websites and adds one", both=True)
+@promise("1", "the Admin API lists websites and adds one")
 @promise(
     "2.1",
     "a website has a hostname, a time zone and a label",
     "is_public, has_ssl and has_script are true or false",
     "own_hostname is a custom domain or null",
     "pageviews and events are estimates per 30 days",
-    both=True,
 )
-@promise("4.1", "GET /api/websites", "the response has success and websites", both=True)
+@promise("4.1", "GET /api/websites", "the response has success and websites")
 def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
     """The list has each website with its settings and estimates."""
     settings: dict[str, Any] = {"timezone": "Asia/Tokyo", "label": "Sales"}
@@ -105,8 +104,8 @@ def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
     assert [one["hostname"] for one in data["websites"]] == [HOST, "shop.example"]
 
 
-@promise("4.1", "the list needs Api-Key and User-Id", both=True)
-@promise("5", "the Admin API needs Api-Key and User-Id", both=True)
+@promise("4.1", "the list needs Api-Key and User-Id")
+@promise("5", "the Admin API needs Api-Key and User-Id")
 def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
     """They are sent as headers; with a wrong one the service refuses."""
     with opened("blocking", emulator) as client:
@@ -121,7 +120,7 @@ def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
             client.websites.list()
 
 
-@promise("4.1", "a team has no effect", both=True)
+@promise("4.1", "a team has no effect")
 def test_a_key_without_access_lists_all_websites(emulator: Emulator) -> None:
     """The list has all websites of the user, whatever the key has access to."""
     key = emulator.add_key(access=["shop.example"])
@@ -135,14 +134,10 @@ def test_a_key_without_access_lists_all_websites(emulator: Emulator) -> None:
     "the result has the hostname and the time zone that was applied",
     "customDomain is a domain or null",
     "public and validDNS are true or false",
-    both=True,
 )
-@promise("3", "adding makes a website, private by default", both=True)
+@promise("3", "adding makes a website, private by default")
 @promise(
-    "4.2",
-    "POST /api/websites/add with JSON",
-    "timezone is a valid name, else UTC",
-    both=True,
+    "4.2", "POST /api/websites/add with JSON", "timezone is a valid name, else UTC"
 )
 def test_adding_a_website(emulator: Emulator, client: Any) -> None:
     """A website exists once it was added: private and in UTC where nothing is said."""
@@ -166,12 +161,9 @@ def test_adding_a_website(emulator: Emulator, client: Any) -> None:
 
 
 @promise(
-    "4.2",
-    "the caller is owner, admin or developer",
-    "the plan's limit is not reached",
-    both=True,
+    "4.2", "the caller is owner, admin or developer", "the plan's limit is not reached"
 )
-@promise("7", "400: a website cannot be added", both=True)
+@promise("7", "400: a website cannot be added")
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"role": "viewer"}, "role"), ({"website_limit": 0}, "limit")],
@@ -191,8 +183,8 @@ def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
 # -- statistics (sections 2.3, 4.3)
 
 
-@promise("1", "the Stats API gives the numbers of the dashboard", both=True)
-@promise("1", "statistics are at the dashboard's address with .json", both=True)
+@promise("1", "the Stats API gives the numbers of the dashboard")
+@promise("1", "statistics are at the dashboard's address with .json")
 @promise(
     "2.3",
     "the response has only the requested fields",
@@ -201,9 +193,8 @@ def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
     "pages have value, pageviews and visitors",
     "lists have values with their page views and visitors",
     "device_types are mobile, tablet, desktop and tv",
-    both=True,
 )
-@promise("4.3", "GET /{hostname}.json", both=True)
+@promise("4.3", "GET /{hostname}.json")
 def test_statistics(emulator: Emulator, client: Any) -> None:
     """A result has what was requested, and nothing else."""
     names = ("pageviews", "visitors", "histogram", "pages", "countries", "device_types")
@@ -226,7 +217,6 @@ def test_statistics(emulator: Emulator, client: Any) -> None:
     "2.3",
     "seconds_on_page is a median",
     "with seconds_on_page each entry of another list has its own",
-    both=True,
 )
 def test_the_time_on_page(client: Any) -> None:
     """It is a median, overall and of each entry."""
@@ -235,7 +225,7 @@ def test_the_time_on_page(client: Any) -> None:
     assert [page.seconds_on_page for page in stats.pages] == [15, 60]
 
 
-@promise("2.3", "what info adds is not shown", both=True)
+@promise("2.3", "what info adds is not shown")
 def test_more_information(emulator: Emulator, client: Any) -> None:
     """What the service explains is in the raw response, and changes no number."""
     plain, more = (client.stats.get(Q.info(wanted=wanted)) for wanted in (False, True))
@@ -243,14 +233,14 @@ def test_more_information(emulator: Emulator, client: Any) -> None:
     assert len(str(more.raw())) > len(str(plain.raw()))
 
 
-@promise("4.3", "GET /{hostname}/{path}.json is one page", both=True)
+@promise("4.3", "GET /{hostname}/{path}.json is one page")
 def test_one_page(emulator: Emulator, client: Any) -> None:
     """A path in the address gives the data of that page alone."""
     assert client.stats.get(Q.path("/blog/a")).pageviews == 1
     assert sent(emulator).path == "/example.com/blog/a.json"
 
 
-@promise("4.3", "callback wraps the response", both=True)
+@promise("4.3", "callback wraps the response")
 def test_jsonp(client: Any) -> None:
     """The response is a call of the function."""
     text = client.stats.get_jsonp(Q, callback="show")
@@ -258,15 +248,10 @@ def test_jsonp(client: Any) -> None:
     assert '"pageviews":3' in text.replace(" ", "")
 
 
-@promise("2.3", "events have name and total", both=True)
-@promise(
-    "4.3",
-    "each requested event has an entry",
-    "filters apply to events",
-    both=True,
-)
-@promise("6", "custom events are counted and read by events", both=True)
-@promise("8", "events=* gives at most 1000 events", both=True)
+@promise("2.3", "events have name and total")
+@promise("4.3", "each requested event has an entry", "filters apply to events")
+@promise("6", "custom events are counted and read by events")
+@promise("8", "events=* gives at most 1000 events")
 def test_events(emulator: Emulator, client: Any) -> None:
     """Events are counted by name, those of the filtered visits; all are a thousand."""
     stats = client.stats.get(Q.events("signup", "purchase").where(country="NL"))
@@ -286,7 +271,6 @@ def test_events(emulator: Emulator, client: Any) -> None:
     "metadata matches are exact",
     "all metadata filters must match",
     "a metadata key has no type suffix",
-    both=True,
 )
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_metadata_filters(emulator: Emulator, client: Any) -> None:
@@ -308,15 +292,15 @@ def test_metadata_filters(emulator: Emulator, client: Any) -> None:
         assert client.stats.get(Q.where_metadata(filters)).pageviews == count, filters
 
 
-@promise("4.3", "a trailing * matches what begins so", both=True)
+@promise("4.3", "a trailing * matches what begins so")
 def test_wildcards(client: Any) -> None:
     """A * at the end matches everything that starts with the value."""
     assert client.stats.get(Q.where(pages=["/blog*"])).pageviews == 1
     assert client.stats.get(Q.where(country="N*")).pageviews == 2
 
 
-@promise("8", "limit is 50 by default", both=True)
-@promise("8", "the default period is one month until today", both=True)
+@promise("8", "limit is 50 by default")
+@promise("8", "the default period is one month until today")
 def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
     """Without a limit lists have fifty entries; without a period it is a month."""
     emulator.load({"hostname": HOST, "path": f"/{number}"} for number in range(60))
@@ -327,8 +311,8 @@ def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
     assert (str(stats.first_day), str(stats.last_day)) == ("2026-02-15", "2026-03-15")
 
 
-@promise("9", "version 2 has pages always", both=True)
-@promise("9", "without a version it is version 1", both=True)
+@promise("9", "version 2 has pages always")
+@promise("9", "without a version it is version 1")
 def test_old_versions(emulator: Emulator, client: Any) -> None:
     """Version 2 has the pages in any case; the client always sends a version."""
     raw = client.stats.get(Q.version(2)).raw()
@@ -344,13 +328,12 @@ def test_old_versions(emulator: Emulator, client: Any) -> None:
 # -- who may read what, and errors (sections 3, 5, 7)
 
 
-@promise("3", "a website is public or private", both=True)
+@promise("3", "a website is public or private")
 @promise(
     "5",
     "a public website needs no key for most fields",
     "a private website needs a key",
     "hidden top pages need a key: pages, page filters, a path, version 2",
-    both=True,
 )
 def test_who_may_read_what(emulator: Emulator) -> None:
     """Without a key: what is public, but for the top pages where they are hidden."""
@@ -376,9 +359,9 @@ def test_who_may_read_what(emulator: Emulator) -> None:
             assert owner.stats.get(query) is not None
 
 
-@promise("3", "requests to a locked website fail", both=True)
-@promise("7", "423: locked, code BADGE_REQUIRED", both=True)
-@promise("7", "an error response has ok false and usually a message", both=True)
+@promise("3", "requests to a locked website fail")
+@promise("7", "423: locked, code BADGE_REQUIRED")
+@promise("7", "an error response has ok false and usually a message")
 def test_a_locked_website(emulator: Emulator, client: Any) -> None:
     """Its requests fail with 423, a code and a message."""
     emulator.change_website(HOST, locked=True)
@@ -391,7 +374,7 @@ def test_a_locked_website(emulator: Emulator, client: Any) -> None:
     assert data["error"] in str(caught.value)
 
 
-@promise("7", "429: Retry-After has the seconds to wait", both=True)
+@promise("7", "429: Retry-After has the seconds to wait")
 def test_too_many_contains_searches() -> None:
     """A refused search says in how many seconds the next one may be sent."""
     emulator = Emulator(now=NOW, contains_per_minute=0)
@@ -404,7 +387,7 @@ def test_too_many_contains_searches() -> None:
     assert (caught.value.status, getattr(caught.value, "retry_after", 0)) == (429, 60)
 
 
-@promise("1", "custom endpoints exist on request", both=True)
+@promise("1", "custom endpoints exist on request")
 def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
     """Any address of the service can be called, with both credentials."""
     assert client.request("GET", "/api/websites")["success"] is True
@@ -413,7 +396,7 @@ def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
     assert "user-id" in {name.lower() for name in sent(emulator).headers}
 
 
-@promise("5", "requests from any website are allowed", both=True)
+@promise("5", "requests from any website are allowed")
 def test_requests_from_other_websites(emulator: Emulator) -> None:
     """A page of any origin may read the statistics in a browser."""
     with bare_client(emulator) as http:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
-from promises import promise
 from sitestats.emulator import Emulator
 
 SEARCH = {"version": "6", "fields": "pageviews,visitors", "page": "*twelve chars/*"}
@@ -53,7 +52,6 @@ def test_fields_or_events_are_needed(get_stats: GetStats, version: str) -> None:
     assert "pageviews" not in data
 
 
-@promise("9", "without a version it is version 1")
 def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
     """A request without a version gets the oldest format."""
     emulator.load([{"hostname": "example.com", "browser_name": "Firefox"}])
@@ -81,7 +79,6 @@ def test_twelve_characters_are_counted_as_people_do(
 # -- the rate of contains searches (section 7)
 
 
-@promise("7", "429: Retry-After has the seconds to wait")
 def test_contains_searches_are_rate_limited() -> None:
     """Above the rate: 429 with Retry-After; refused searches do not count."""
     emulator = Emulator(now=NOW, contains_per_minute=2)
@@ -125,9 +122,6 @@ def test_no_search_and_no_limit() -> None:
 # -- events and lists
 
 
-@promise("4.3", "each requested event has an entry")
-@promise("2.3", "events have name and total")
-@promise("6", "custom events are counted and read by events")
 def test_events_by_name(emulator: Emulator, get_stats: GetStats) -> None:
     """Each name has an entry in the requested order, whatever its case."""
     emulator.load(
@@ -140,7 +134,6 @@ def test_events_by_name(emulator: Emulator, get_stats: GetStats) -> None:
     ]
 
 
-@promise("8", "limit is 50 by default")
 def test_lists_have_fifty_entries_by_default(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
@@ -156,7 +149,6 @@ def test_lists_have_fifty_entries_by_default(
     assert len(get_stats(fields="pages", limit="51").json()["pages"]) == 51
 
 
-@promise("8", "events=* gives at most 1000 events")
 def test_all_events_are_at_most_a_thousand(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
@@ -173,7 +165,6 @@ def test_all_events_are_at_most_a_thousand(
 # -- metadata (section 4.3)
 
 
-@promise("4.3", "all metadata filters must match", "filters apply to events")
 def test_metadata_filters_must_all_match(
     emulator: Emulator, get_stats: GetStats
 ) -> None:

@@ -198,20 +198,17 @@ MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
     "a contains search has * at both ends and none inside",
     "a contains search has only pageviews, visitors and histogram",
     "a contains search has no events",
-    both=True,
 )
 @promise(
     "8",
     "limit is 1 to 1000",
     "a contains search has 12 characters that are not slashes",
-    both=True,
 )
 @promise(
     "9",
     "version is 1 to 6",
     "interval=hour needs version 6",
     "metadata filters need version 6",
-    both=True,
 )
 @MAY_WARN
 @pytest.mark.parametrize("rule", BROKEN)
@@ -233,7 +230,6 @@ def test_both_sides_refuse_what_breaks_a_rule(rule: str, respond: Any) -> None:
     "page is a single page",
     "pages are separated by commas",
     "country, referrer, UTM values, browser and OS are filters",
-    both=True,
 )
 @MAY_WARN
 def test_both_sides_accept_what_keeps_the_rules(respond: Any) -> None:
@@ -485,7 +481,7 @@ def test_the_fields_of_a_contains_search_by_version(version: int, respond: Any) 
         assert (respond(params).status_code == 200) is good
 
 
-@promise("5", "contains searches need a key", both=True)
+@promise("5", "contains searches need a key")
 def test_a_contains_search_needs_a_key() -> None:
     """Without a key a contains search is refused, for a public website too."""
     emulator = Emulator(now=NOW)
@@ -551,7 +547,6 @@ def test_usual_values_do_not_warn() -> None:
     Q.where(pages=["/a", "/b*"]).where_metadata(plan="pro", price=5)
 
 
-@promise("4.3", "a metadata key has no type suffix", "metadata matches are exact")
 @pytest.mark.parametrize("rule", WARNED)
 def test_what_probably_means_something_else_warns(rule: str) -> None:
     """It is sent, with a warning at the caller's line that cites the section."""
@@ -595,9 +590,9 @@ ADDED: dict[str, dict[bool, list[Any]]] = {
 """The values of a website that may be added, and those that may not."""
 
 
-@promise("4.2", "hostname is a host name", both=True)
-@promise("4.2", "isPublic is true or false, default false", both=True)
-@promise("4.2", "label is text and optional", both=True)
+@promise("4.2", "hostname is a host name")
+@promise("4.2", "isPublic is true or false, default false")
+@promise("4.2", "label is text and optional")
 @pytest.mark.parametrize("name", ADDED)
 def test_both_sides_agree_on_adding(name: str) -> None:
     """The same values of a website are accepted and refused."""

@@ -5,15 +5,14 @@ A test that holds a statement names it, word by word:
     @promise("8", "limit is 1 to 1000")
     def test_a_limit_beyond_a_thousand_is_refused() -> None: ...
 
-A test below ``tests/emulator`` shows it of the emulator, one with ``both=True`` of both
-sides, and any other of the client.
+The test shows it of the client and of the emulator: of both sides at once.
 """
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import pytest
 
@@ -132,29 +131,24 @@ STATEMENTS: Final[dict[str, tuple[str, ...]]] = {
         "version 2 has pages always",
     ),
 }
-ONE_SIDED: Final = {"requests from any website are allowed": "emulator"}
-"""Statements that only one side can show."""
-
-Side = Literal["client", "emulator"]
 TESTS: Final = Path(__file__).parents[1]
 
 
-def promise(section: str, *statements: str, both: bool = False) -> pytest.MarkDecorator:
+def promise(section: str, *statements: str) -> pytest.MarkDecorator:
     """The marker of a test that holds *statements* of a section of the document."""
     for statement in statements:
         assert statement in STATEMENTS[section], f"section {section}: {statement!r}"
-    return pytest.mark.promise(section, *statements, both=both)
+    return pytest.mark.promise(section, *statements)
 
 
-def kept() -> dict[tuple[Side, str, str], str]:
-    """The first test of each side, section and statement: ``emulator/test_a::test_b``.
+def kept() -> dict[tuple[str, str], str]:
+    """The first test of each section and statement: ``client/test_a::test_b``.
 
     They are read from the code of the tests, so that none has to be imported.
     """
-    found: dict[tuple[Side, str, str], str] = {}
+    found: dict[tuple[str, str], str] = {}
     for path in sorted(TESTS.rglob("test_*.py")):
         file = path.relative_to(TESTS).with_suffix("").as_posix()
-        side: Side = "emulator" if file.startswith("emulator/") else "client"
         code = path.read_text("utf-8")
         for node in ast.walk(ast.parse(code if "@promise(" in code else "")):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -162,22 +156,6 @@ def kept() -> dict[tuple[Side, str, str], str]:
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "promise":
                     section, *statements = map(ast.literal_eval, call.args)
-                    sides: tuple[Side, ...] = ("client", "emulator")
-                    for one in sides if call.keywords else (side,):
-                        for statement in statements:
-                            test = f"{file}::{node.name}"
-                            found.setdefault((one, section, statement), test)
+                    for statement in statements:
+                        found.setdefault((section, statement), f"{file}::{node.name}")
     return found
-
-
-def missing() -> set[tuple[Side, str, str]]:
-    """The statements that no test of a side holds."""
-    sides: tuple[Side, ...] = ("client", "emulator")
-    asked = {
-        (side, section, statement)
-        for section, statements in STATEMENTS.items()
-        for statement in statements
-        for side in sides
-        if ONE_SIDED.get(statement, side) == side
-    }
-    return asked - kept().keys()

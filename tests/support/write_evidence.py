@@ -31,25 +31,16 @@ def as_table(head: str, rows: Iterable[tuple[object, ...]]) -> str:
 
 
 def promises() -> str:
-    """Each statement of the document, with a test of either side."""
+    """Each statement of the document, with its test."""
     found = kept()
-    parts: list[str] = []
-    for section, statements in STATEMENTS.items():
-        rows = [
-            (
-                statement,
-                *(
-                    f"`{test}`" if test else ""
-                    for test in (
-                        found.get(("client", section, statement)),
-                        found.get(("emulator", section, statement)),
-                    )
-                ),
-            )
+    return as_table(
+        "Section, Statement, Test",
+        (
+            (section, statement, f"`{found[section, statement]}`")
+            for section, statements in STATEMENTS.items()
             for statement in statements
-        ]
-        parts.append(as_table(f"Section {section}, Client, Emulator", rows))
-    return "\n\n".join(parts)
+        ),
+    )
 
 
 def faults() -> str:
