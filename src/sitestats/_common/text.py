@@ -79,22 +79,15 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def as_cell_text(text: str) -> str:
-    """*text* such that a spreadsheet takes it for text, never for a formula.
-
-    >>> as_cell_text("=1+1"), as_cell_text("a;-1"), as_cell_text("1-1")
-    ("'=1+1", "a;'-1", '1-1')
-    """
-    return _FORMULA.sub(r"\1'", text)
-
-
 def csv_line(values: Iterable[object]) -> str:
     """A line of CSV: None is an empty cell, and a flag is ``true`` or ``false``.
 
-    >>> print(csv_line(["a b", True, None, "d,e"]), end="")
-    a b,true,,"d,e"
+    A ``'`` keeps a spreadsheet from taking a text for a formula.
+
+    >>> print(csv_line(["a b", True, None, "d,e", "=1+1", "a;-1", "1-1"]), end="")
+    a b,true,,"d,e",'=1+1,a;'-1,1-1
     """
-    cells = [str(one).lower() if isinstance(one, bool) else one for one in values]
+    cells = [_cell(one) for one in values]
     # Readers drop blanks around a cell without quotes.
     has_blanks = any(isinstance(one, str) and one != one.strip() for one in cells)
     line = StringIO()
@@ -104,3 +97,9 @@ def csv_line(values: Iterable[object]) -> str:
         lineterminator="\n",
     ).writerow(cells)
     return line.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value

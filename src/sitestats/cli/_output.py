@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats._common.text import as_cell_text, csv_line, plain
+from sitestats._common.text import csv_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,14 +21,13 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     The values are made safe for a terminal and a spreadsheet, since any visitor of a
     website can write them.
     """
-    lines = [[_cell(row.get(name)) for name in columns] for row in rows]
-    text = csv_line(columns) + "".join(map(csv_line, lines))
+    cells = ([row.get(name) for name in columns] for row in rows)
+    lines = (
+        csv_line(plain(one) if isinstance(one, str) else one for one in line)
+        for line in (columns, *cells)
+    )
     # As bytes, since Excel needs UTF-8 with any terminal.
-    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
-
-
-def _cell(value: object) -> object:
-    return as_cell_text(plain(value)) if isinstance(value, str) else value
+    click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 import attrs
 
 from sitestats._common.errors import Problem, SpecError, load_extra, warn
-from sitestats._common.text import FORMULA, as_cell_text, csv_line, nearest, shown
+from sitestats._common.text import FORMULA, csv_line, nearest, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
@@ -130,8 +130,7 @@ def _fields_of(
     names: Iterable[str], columns: Mapping[str, str], where: str, *, ignore: bool | None
 ) -> dict[str, str]:
     """The field that each of the *names* in a list stands for, if any."""
-    known = {_folded(field): field for field in (*_FIELDS, *columns)}
-    known["ispublic"] = "public"
+    known = {_folded(field): field for field in _FIELDS} | {"ispublic": "public"}
     known = {key: field for key, field in known.items() if field not in columns}
     known |= {_folded(column): field for field, column in columns.items()}
     folded = {name: _folded(name) for name in names}
@@ -339,14 +338,9 @@ def dump_rows(rows: Iterable[dict[str, Any]], output_format: str) -> str:
         case "toml":
             return "\n".join(map(_toml_table, given))
         case "csv":
-            used = {name for row in given for name in row} | {*_FIELDS[:4]}
+            used = {*_FIELDS[:4]}.union(*given)
             names = [name for name in _FIELDS if name in used]
-            cells = (
-                as_cell_text(cell) if isinstance(cell, str) else cell
-                for row in given
-                for cell in map(row.get, names)
-            )
-            lines = [names, *zip(*[cells] * len(names), strict=True)]
+            lines = [names, *(map(row.get, names) for row in given)]
             return "".join(map(csv_line, lines))
         case _:
             message = f"a list is written as csv, json or toml, not {output_format!r}"
