@@ -30,10 +30,10 @@ from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._ensure import (
     Ended,
+    EnsureFlow,
     Sending,
     Settled,
     Waiting,
-    ensure_websites,
 )
 
 SETTINGS = Settings(
@@ -147,7 +147,7 @@ class Service:
         """Run ``ensure`` once, and check what holds for every run."""
         wanted, before = tuple(wanted), len(self.sent)
         settings = attrs.evolve(SETTINGS, pauses=Pauses())
-        flow = ensure_websites(settings, wanted, pending or {}, frozenset(added))
+        flow = EnsureFlow(settings, wanted, pending or {}, frozenset(added)).run()
         outcome: Any = None
         while True:
             try:

@@ -85,33 +85,17 @@ class Waiting:
 # --- the flow -----------------------------------------------------------------------
 
 
-def ensure_websites(
-    settings: Settings,
-    specs: tuple[WebsiteSpec, ...],
-    pending: Mapping[str, float],
-    added: frozenset[str],
-) -> Flow[ProvisioningReport]:
-    """Add the missing websites of *specs*, and report on each of them.
-
-    Args:
-        settings: Those of the client.
-        specs: The websites, each once.
-        pending: Adds that were announced and have no outcome, each with the time of
-            the system clock until which it may be pending.
-        added: Host names that an interrupted run added.
-
-    Raises:
-        SiteStatsError: The list can't be read; nothing was added.
-    """
-    return (yield from _Run(settings, specs, pending, added).run())
-
-
 @attrs.define
-class _Run:
+class EnsureFlow:
+    """Adds the missing ones of the specifications, and reports on each of them."""
+
     _settings: Settings
     _specs: tuple[WebsiteSpec, ...]
     _pending: Mapping[str, float]
+    """Adds that were announced and have no outcome, each with the time of the system
+    clock until which it may be pending."""
     _added_before: frozenset[str]
+    """Host names that an interrupted run added."""
     _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
     _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
     _stopped: SiteStatsError | None = None
@@ -120,6 +104,11 @@ class _Run:
     _rate_limits: int = 0
 
     def run(self) -> Flow[ProvisioningReport]:
+        """The flow.
+
+        Raises:
+            SiteStatsError: The list can't be read; nothing was added.
+        """
         yield from self._read_list()
         yield from self._wait_for_pending_adds()
         items: list[ProvisionedWebsite] = []

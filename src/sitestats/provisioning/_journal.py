@@ -27,6 +27,8 @@ from sitestats._common.errors import ConfigurationError, Problem, SpecError
 from sitestats._common.lock_files import locked
 from sitestats._common.settings import Settings
 
+from ._ensure import Ended, Sending, Settled
+
 _BUSY: Final = (
     "another run adds websites for this account on this machine: wait for its end, and "
     "run this one again (it holds {})"
@@ -44,29 +46,16 @@ class Journals:
     """Host names that an interrupted run added."""
     _files: list[FileIO] = attrs.field(factory=list[FileIO])
 
-    def sending(self, hostname: str, timeout: float) -> None:
-        """Announce an add, which the service has processed *timeout* seconds later."""
-        self.pending[hostname] = time.time() + timeout
-        self._append(event="sending", hostname=hostname, timeout=timeout)
+    def record(self, event: Sending | Settled | Ended) -> None:
+        """Write *event*; when the run ends and no add can be pending, empty the files.
 
-    def settled(self, hostname: str, state: str, message: str | None) -> None:
-        """Record the outcome of an add."""
-        if state != "unknown":
-            self.pending.pop(hostname, None)
-        self._append(event="settled", hostname=hostname, state=state, message=message)
-
-    def ended(self) -> None:
-        """Record that the run ended, and its caller gets the report.
-
-        If no add can be pending, the journals are emptied.
+        Raises:
+            ConfigurationError: A journal can't be written.
         """
-        self._append(event="ended")
-        if all(until <= time.time() for until in self.pending.values()):
-            for file in self._files:
-                file.truncate(0)
-
-    def _append(self, **record: object) -> None:
-        line = json.dumps({"at": time.time(), **record}).encode() + b"\n"
+        record = {"at": time.time(), "event": type(event).__name__.lower()}
+        record |= attrs.asdict(event)
+        _replay(record, self.pending, self.added)
+        line = json.dumps(record).encode() + b"\n"
         for file in self._files:
             try:
                 file.write(line)
@@ -76,6 +65,10 @@ class Journals:
                     f"the journal {file.name} can't be written, so nothing more is "
                     f"sent: {error.strerror}"
                 ) from error
+        is_settled = all(until <= time.time() for until in self.pending.values())
+        if isinstance(event, Ended) and is_settled:
+            for file in self._files:
+                file.truncate(0)
 
     def open(self, file: FileIO, service: str) -> None:
         """Read what earlier runs left in *file*, and write to it from now on.

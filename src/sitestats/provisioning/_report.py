@@ -28,11 +28,6 @@ _HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
 _MOST_NAMED: Final = 5
 
 
-def _compared(error: SiteStatsError | None) -> object:
-    # Exceptions are equal to themselves alone; reports are values.
-    return None if error is None else (type(error), str(error))
-
-
 def message_of(error: SiteStatsError | None) -> str | None:
     """What went wrong, on one line: the service's own message if there is one."""
     text = error.message if isinstance(error, ServiceError) else str(error)
@@ -64,7 +59,7 @@ class ProvisionedWebsite:
     """The website in the list or in the response to the add; None without either."""
     differences: tuple[Difference, ...] = ()
     """Where the website is different from its specification."""
-    error: SiteStatsError | None = attrs.field(default=None, eq=_compared)
+    error: SiteStatsError | None = None
     """What went wrong. An ambiguous failure stays here even if the list shows that the
     website was added."""
 
@@ -282,7 +277,7 @@ class ProvisioningReport(_Items):
         'added'
     """
 
-    stopped: SiteStatsError | None = attrs.field(default=None, eq=_compared)
+    stopped: SiteStatsError | None = None
     """The error that ended the run before its last website; None when it did not. Its
     class is that of what went wrong, and a ``ConfigurationError`` is the journal's."""
 

@@ -14,7 +14,7 @@ from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import Settings
 from sitestats._protocol.flow import Flow
 
-from ._ensure import Ended, Sending, Settled, Waiting, ensure_websites
+from ._ensure import Ended, EnsureFlow, Sending, Settled, Waiting
 from ._journal import Journals, open_journals
 from ._report import ProvisionedWebsite, ProvisioningReport
 from ._specs import WebsiteSpec, as_specs
@@ -33,7 +33,7 @@ class Run:
     def flow(self, settings: Settings) -> Flow[ProvisioningReport]:
         """The flow of the run."""
         pending, added = dict(self._journals.pending), frozenset(self._journals.added)
-        return ensure_websites(settings, self._specs, pending, added)
+        return EnsureFlow(settings, self._specs, pending, added).run()
 
     def handle(self, event: object) -> None:
         """Write *event* to the journals, or show the progress.
@@ -42,12 +42,8 @@ class Run:
             ConfigurationError: A journal can't be written.
         """
         match event:
-            case Sending():
-                self._journals.sending(event.hostname, event.timeout)
-            case Settled():
-                self._journals.settled(event.hostname, event.state, event.message)
-            case Ended():
-                self._journals.ended()
+            case Sending() | Settled() | Ended():
+                self._journals.record(event)
             case Waiting():
                 first, *more = event.hostnames
                 others = f" and {len(more):,} more" if more else ""
@@ -97,8 +93,8 @@ def open_run(
 
     Raises:
         ReadOnlyError: The client is read-only.
-        SpecError: One of *specs* is not a specification, or is given twice; or a file
-            is not a journal, or is damaged.
+        SpecError: One of *specs* is given twice; or a file is not a journal, or is
+            damaged.
         BusyError: Another run uses the account or the journal.
         ConfigurationError: The journal is for another service; or no journal is given
             and the state folder can't be used.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, cast
 
 import attrs
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["toml", "json", "csv"]
 """The formats in which lists are written."""
-
-_MOST_NAMED: Final = 5
 
 
 @attrs.frozen
@@ -163,11 +161,9 @@ class WebsiteSpec:
         if problems:
             raise SpecError(problems)
         if again:
-            more = len(again) - _MOST_NAMED
             warn(
                 f"{name_of(path)}: websites that are listed again count once: "
-                + ", ".join(again[:_MOST_NAMED])
-                + (f" and {more:,} more" if more > 0 else "")
+                f"{again[0]}" + (f" and {len(again) - 1:,} more" if again[1:] else "")
             )
         return tuple(spec for spec, _ in found.values())
 
@@ -216,24 +212,18 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
     """*specs* as a tuple.
 
     Raises:
-        SpecError: One is not a ``WebsiteSpec``, or is given twice; all are listed.
+        SpecError: Some are given twice; all of them are listed.
     """
     found: dict[str, str] = {}
     problems: list[Problem] = []
-    given = cast("tuple[object, ...]", tuple(specs))
+    given = tuple(specs)
     for index, spec in enumerate(given):
         where = f"specs[{index}]"
-        if not isinstance(spec, WebsiteSpec):
-            message = (
-                f"{shown(spec)} is not a specification: write "
-                "WebsiteSpec('example.com'), or read a list with WebsiteSpec.load(path)"
-            )
-            problems.append(Problem(message, rule="website-spec", where=where))
-        elif (there := found.setdefault(spec.hostname, where)) != where:
+        if (there := found.setdefault(spec.hostname, where)) != where:
             problems.append(_duplicate(spec, where, there))
     if problems:
         raise SpecError(problems)
-    return tuple(spec for spec in given if isinstance(spec, WebsiteSpec))
+    return given
 
 
 def _duplicate(spec: WebsiteSpec, where: str, there: str) -> Problem:
