@@ -19,11 +19,11 @@ from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
 from loopback import Connection, polite, resolving, serve
 from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
+from sitestats._client.runner import Stop, StoppedError
 from sitestats._common.errors import TransportError
 from sitestats._common.wire import HttpRequest
 from sitestats._transport.exchange import Exchange, run
 from sitestats._transport.pool import Pool
-from sitestats._transport.stop import Stop, StoppedError
 
 PLENTY = 30.0
 OPTIONS: Any = {"api_key": KEY, "user_id": USER, "proxy": None, "retries": 0}
@@ -262,7 +262,7 @@ def send(client: Client, stop: Stop) -> None:
     """Send a request that *stop* ends."""
     until = time.monotonic() + PLENTY
     request = HttpRequest("GET", "/")
-    client._sender.send(request, until=until, timeout=PLENTY, stop=stop)
+    client._sender.send(request, until=until, timeout=PLENTY, ending=stop.ending)
 
 
 def test_a_stop_ends_what_waits_for_a_name() -> None:

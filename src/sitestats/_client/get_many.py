@@ -43,7 +43,8 @@ from sitestats._protocol import operations
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
-from sitestats._transport.stop import Stop
+
+from .runner import Stop
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup

@@ -1,4 +1,5 @@
-"""Run sans-I/O flows: send, sleep, read the clock and log, blocking or awaited.
+"""Run sans-I/O flows: send, sleep, read the clock and log, blocking or awaited; and
+end from one thread what others wait for.
 
 It is written once, with ``async``: ``Runner.run`` takes a coroutine that only blocks.
 
@@ -10,7 +11,9 @@ of a parameter.
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from inspect import isawaitable
@@ -32,13 +35,12 @@ from sitestats._protocol.flow import (
 from sitestats._protocol.retry import Pausing, Retrying
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Generator
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow
     from sitestats._store.stored_responses import StoredResponses
-    from sitestats._transport.stop import Stop
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], Awaitable[None] | None]"
@@ -62,6 +64,58 @@ def _log(
     }
     values = request, attempt, cause, *measured.values()
     LOGGER.log(level, text, *values, extra=extra | measured)
+
+
+class StoppedError(BaseException):
+    """Another thread has stopped this one.
+
+    Not an ``Exception``, so that nothing takes it for a failure to retry.
+    """
+
+
+class Stop:
+    """Shared by threads that another thread may stop, once and for all."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+        self._ends: set[Callable[[], object]] = set()
+
+    def stop(self) -> None:
+        """End what is under way, and let nothing more begin."""
+        self._stopped.set()
+        # What is added from now on sees that, and what is over does not care.
+        for end in [*self._ends]:
+            end()
+
+    @contextmanager
+    def ending(self, end: Callable[[], object]) -> Generator[None]:
+        """Have a stop call *end*, which makes the block fail.
+
+        Raises:
+            StoppedError: It did, or was stopped before.
+        """
+        self._ends.add(end)
+        try:
+            self._check()
+            yield
+        except Exception:
+            self._check()
+            raise
+        finally:
+            self._ends.discard(end)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait for *seconds*.
+
+        Raises:
+            StoppedError: It was stopped before that.
+        """
+        self._stopped.wait(min(seconds, threading.TIMEOUT_MAX))
+        self._check()
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
+            raise StoppedError
 
 
 class _Runner:
@@ -162,7 +216,7 @@ class Runner(_Runner):
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
         runner = copy(self)
-        runner._send = partial(self._send, stop=stop)  # noqa: SLF001 - of this class
+        runner._send = partial(self._send, ending=stop.ending)  # noqa: SLF001 - of this class
         runner._stop = stop  # noqa: SLF001 - as above
         return runner
 

@@ -35,12 +35,13 @@ from .reading import MOST_BYTES, CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest
 
-    from .stop import Stop
+    Ending = Callable[[Callable[[], object]], AbstractContextManager[None]]
 
 
 _OPTIONS: Final = {"stream": True, "follow_redirects": False}
@@ -175,7 +176,7 @@ class Sender(_SenderBase):
         *,
         until: float,
         timeout: float,
-        stop: Stop | None = None,
+        ending: Ending | None = None,
     ) -> HttpResponse:
         """Send *request*, and return the whole response, whatever its status.
 
@@ -184,7 +185,7 @@ class Sender(_SenderBase):
             until: What the monotonic clock shows when the call must have ended,
                 waiting for a connection included.
             timeout: Seconds for connecting and for each read.
-            stop: What another thread may end the call by.
+            ending: Has another thread call its argument, which ends the call.
 
         Raises:
             RequestTimeoutError: One of the two limits was reached.
@@ -194,9 +195,9 @@ class Sender(_SenderBase):
             ClientClosedError: This was closed.
         """
         exchange = Exchange(request, until, timeout)
-        if stop is None:
+        if ending is None:
             return run(self._send(exchange))
-        with stop.ending(exchange.end):
+        with ending(exchange.end):
             return run(self._send(exchange))
 
     def close(self) -> None:
