@@ -99,12 +99,18 @@ class Connection:
 
     def start_tls(self, context: ssl.SSLContext) -> None:
         """Do the TLS handshake."""
-        self._sock = context.wrap_socket(self._sock, server_side=True)
+        # Only then, so that `close` ends one that the client never finishes.
+        sock = context.wrap_socket(
+            self._sock, server_side=True, do_handshake_on_connect=False
+        )
+        self._sock = sock
+        sock.do_handshake()
 
     def close(self) -> None:
         """Close without a reset."""
         with suppress(OSError):
-            self._sock.shutdown(socket.SHUT_RDWR)
+            # Not TLS' own, which takes the session from under a handshake.
+            socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
         self._sock.close()
         self.closed = True
 
