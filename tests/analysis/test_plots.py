@@ -23,7 +23,6 @@ from sitestats import (
     FieldNotRequestedError,
     HistogramEntry,
     PageEntry,
-    ResponseError,
     Stats,
     StatsQuery,
 )
@@ -113,12 +112,14 @@ def test_many_entries_are_steps() -> None:
     are missing.
     """
     assert len(monthly(60).plot(axes_of()).patches) == 120
-    page_views, visitors = hourly(8760).plot(axes_of()).patches
-    assert len(page_views.get_data().values) == len(visitors.get_data().values) == 8760
+    assert len(hourly(8760).plot(axes_of()).collections) == 2
     days = [*daily(100)]
-    with_a_gap = entries_of(days[:50] + days[60:], HistogramEntry)
-    values = with_a_gap.plot(axes_of()).patches[0].get_data().values
-    assert [place for place, value in enumerate(values) if np.isnan(value)] == [50]
+    axes = entries_of(days[:50] + days[60:], HistogramEntry).plot(axes_of())
+    (page_views, visitors), noon = axes.collections, date2num(MONDAY) + 0.5
+    for shape, height in ((page_views, 8.9), (visitors, 2.9)):
+        (path,) = shape.get_paths()
+        drawn = [n for n in range(102) if path.contains_point((noon + n, height))]
+        assert drawn == [*range(50), *range(60, 100)]
 
 
 # --- weekends, titles, limits -----------------------------------------------------
@@ -256,9 +257,6 @@ def test_what_can_not_be_drawn_is_named() -> None:
     ):
         with pytest.raises(FieldNotRequestedError, match=words):
             plot()
-    absurd = entries_of([HistogramEntry(MONDAY, 10**400, 1)], HistogramEntry)
-    with pytest.raises(ResponseError, match="does not fit into 64 bits"):
-        absurd.plot()
     assert plt.get_fignums() == []
 
 
@@ -360,7 +358,6 @@ def test_everybody_tells_the_colours_apart(
     ("style", "background", "palette"),
     [
         ("default", "white", ON_LIGHT),
-        ("default", "#111111", ON_DARK),
         ("default", "none", ON_LIGHT),
         ("dark_background", "none", ON_DARK),
     ],
@@ -368,7 +365,7 @@ def test_everybody_tells_the_colours_apart(
 def test_the_palette_goes_with_the_background(
     style: str, background: str, palette: Palette
 ) -> None:
-    """On a dark figure, or where light texts tell of a dark page, colours are light."""
+    """Where light texts tell of a dark page, colours are light."""
     with plt.style.context(style):
         axes = axes_of()
         axes.figure.set_facecolor(background)

@@ -270,7 +270,7 @@ class Displayed:
 
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
-        from sitestats.analysis._text import to_text
+        from sitestats.analysis._display import to_text
 
         return to_text(self)
 

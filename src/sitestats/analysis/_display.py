@@ -1,22 +1,27 @@
-"""Display a result, with more or fewer rows than by itself, or with its code."""
+"""Display a result in a notebook, a terminal or a repr."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from sitestats._results.display import HasFrames
+from sitestats._common.text import cut, plain
+from sitestats._results.display import HasFrames, Table
+from sitestats._results.tables import Column, count_rows
 
 from ._describe import Part, describe
 from ._html import to_html
-from ._labels import MOST_ROWS
+from ._labels import MOST_ROWS, heading, text_in
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from sitestats._results.display import Displayed
+
+_WIDEST: Final = 56
+"""Characters of a cell of a repr; a longer one is cut."""
 
 
 @attrs.frozen
@@ -60,3 +65,28 @@ class Display:
         from ._console import to_console
 
         return to_console(self._parts(), options)
+
+
+def to_text(result: Displayed) -> str:
+    """The tables of *result* for a repr, each below its title."""
+    tables = (part for part in describe(result) if isinstance(part, Table))
+    return "\n".join(line for table in tables for line in _lines(table.head(MOST_ROWS)))
+
+
+def _lines(table: Table) -> Iterator[str]:
+    yield heading(table.title)
+    if count_rows(table.columns):
+        columns = [_cells(column, table.title) for column in table.columns]
+        yield from ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+    else:
+        yield "none"
+    yield from filter(None, [table.note])
+
+
+def _cells(column: Column, field: str) -> list[str]:
+    texts = (text_in(column, value, field) for value in column.cells)
+    cells = [cut(plain(" ".join(text.split())), _WIDEST) for text in texts]
+    cells = [plain(heading(column.name)), *cells]
+    width = max(map(len, cells))
+    side = ">" if column.is_number else "<"
+    return [f"{cell:{side}{width}}" for cell in cells]

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from itertools import pairwise
-from math import ceil, nan, sqrt
+from math import ceil, sqrt
 from statistics import median_low
 from textwrap import fill
 from typing import Any, Final
@@ -22,7 +22,6 @@ from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
 from sitestats._results.tables import label_of
 
-from ._frames import check_range
 from ._labels import (
     CUT,
     NO_ENTRIES,
@@ -112,7 +111,6 @@ def _of_stats(stats: Stats, ax: Any, field: str) -> None:
 
 @draw.register(Entries)
 def _of_entries(entries: Entries[Any], ax: Any) -> None:
-    check_range(entries._table())  # noqa: SLF001 - of all results, for this folder
     if entries.name == "histogram":
         _set_note(ax, _histogram(ax, [*entries]))
         return
@@ -166,7 +164,6 @@ def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
 
 def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> str:
     """Draw page views, and the visitors among them in front; return the note."""
-    dates = load_extra("matplotlib.dates", extra="plot")
     whens = [*map(_when_of, entries)]
     gaps = [later - when for when, later in pairwise(whens) if later > when]
     step = median_low(gaps) if gaps else _DAY
@@ -177,9 +174,9 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
         if has_bars:
             ax.bar(whens, counts, step * 0.8, label=heading(count), color=color)
         else:
-            values, edges = _steps(whens, counts, step)
-            places = dates.date2num(edges)
-            ax.stairs(values, places, fill=True, label=heading(count), color=color)
+            xs, ys = zip(*_steps(whens, counts, step), strict=True)
+            look = {"step": "post", "linewidth": 0, "color": color}
+            ax.fill_between(xs, ys, label=heading(count), **look)
     # Bars stand around the moment at which an entry begins, steps behind it.
     shift = step / 2 if has_bars else 0 * step
     found: list[str] = []
@@ -216,18 +213,13 @@ def _plain(value: Any) -> dt.datetime:
 
 
 def _steps(
-    whens: Sequence[dt.datetime], counts: Sequence[float], step: dt.timedelta
-) -> tuple[list[float], list[dt.datetime]]:
-    """The counts, "not a number" where entries are missing, and the edges of them."""
-    values, edges = list[float](), [whens[0]]
+    whens: Sequence[dt.datetime], counts: Sequence[int], step: dt.timedelta
+) -> Iterator[tuple[dt.datetime, int]]:
+    """Where each step begins, and its height: 0 where entries are missing."""
     for when, following, count in zip(whens, [*whens[1:], None], counts, strict=True):
-        is_gap = following is None or following - when > _GAP * step
-        values.append(count)
-        edges.append(when + step if is_gap or following is None else following)
-        if is_gap and following is not None:
-            values.append(nan)
-            edges.append(following)
-    return values, edges
+        yield when, count
+        if following is None or following - when > _GAP * step:
+            yield when + step, 0
 
 
 def _weekends(
@@ -446,16 +438,10 @@ def _set_count_ticks(axis: Any, most: int) -> None:
 
 
 def palette_of(ax: Any) -> Palette:
-    """The colours for the background of *ax*."""
+    """The colours for the background of *ax*, which may be the page behind it: dark
+    texts mean a light one.
+    """
     colors = load_extra("matplotlib.colors", extra="plot")
-    for color in (ax.get_facecolor(), ax.figure.get_facecolor()):
-        *rgb, opacity = colors.to_rgba(color)
-        if opacity:
-            return ON_DARK if _is_dark(*rgb) else ON_LIGHT
-    # A transparent figure shows the page: dark texts mean a light one.
-    *rgb, _ = colors.to_rgba(ax.title.get_color())
-    return ON_LIGHT if _is_dark(*rgb) else ON_DARK
-
-
-def _is_dark(red: float, green: float, blue: float) -> bool:
-    return 0.3 * red + 0.6 * green + 0.1 * blue < 0.5  # noqa: PLR2004 - half
+    red, green, blue = colors.to_rgb(ax.title.get_color())
+    is_text_dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5  # noqa: PLR2004 - half
+    return ON_LIGHT if is_text_dark else ON_DARK
