@@ -6,9 +6,8 @@ import datetime as dt
 import itertools
 import pickle
 import re
-import warnings
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
@@ -16,9 +15,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from query_strategies import MOMENTS, around, queries
+from query_strategies import MOMENTS, queries
 from sitestats import WebsiteSpec
-from sitestats._common.errors import QueryError, SiteStatsWarning
+from sitestats._common.errors import QueryError
+from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery, query_against
 from sitestats._query.periods import (
     MOST_DAYS,
@@ -27,7 +27,6 @@ from sitestats._query.periods import (
     days_back,
     placeholder,
 )
-from sitestats.emulator import Emulator
 from sitestats.emulator._parameters import read
 
 QUERY = StatsQuery("example.com").fields("visitors")
@@ -232,14 +231,11 @@ def taken(query: StatsQuery, zone: str, now: datetime) -> tuple[str, str]:
     return understood.period.first.isoformat(), understood.period.last.isoformat()
 
 
-@given(around(), st.integers(0, 86_399), st.sampled_from(PERIODS))
+@given(MOMENTS, st.sampled_from(sorted(zone_names())), st.sampled_from(PERIODS))
 def test_words_are_what_the_emulator_takes(
-    place: tuple[str, date], second: int, query: StatsQuery
+    now: datetime, zone: str, query: StatsQuery
 ) -> None:
-    """At every second, for every form of a period, and in the query's own zone too."""
-    zone, day = place
-    midnight = datetime.combine(day, time(), ZoneInfo(zone))
-    now = midnight.astimezone(UTC) + timedelta(seconds=second)
+    """At every moment, for every form of a period, and in the query's own zone too."""
     expected = QUERY.between(*taken(query, zone, now))
     assert query.pinned(zone, now) == expected
     own = query.timezone(zone)
@@ -315,36 +311,6 @@ def test_each_covers_the_period_exactly(data: st.DataObject, unit: Unit) -> None
         assert following == end + DAY
         assert unit_of(start, unit) == unit_of(end, unit) != unit_of(following, unit)
     assert unit_of(pieces[-1][0], unit) == unit_of(last, unit)
-
-
-EMULATOR = Emulator()
-EMULATOR.add_website("example.com")
-
-
-@given(around(), st.integers(0, 40), UNITS, st.sampled_from(["dates", "words"]))
-def test_each_covers_every_moment_of_the_zone(
-    place: tuple[str, date], length: int, unit: Unit, kind: str
-) -> None:
-    """The periods follow one another to the millisecond, also where a day was skipped,
-    was longer or came twice.
-    """
-    zone, last = place
-    EMULATOR.change_website("example.com", timezone=zone)
-    EMULATOR.now = datetime.combine(
-        last + 3 * DAY, datetime.min.time(), ZoneInfo(zone)
-    ).astimezone(UTC)
-    query = QUERY.between(last - length * DAY, last)
-    if kind == "words":
-        query, unit = QUERY.between(f"today-{length + 3}d", "today-3d"), "day"
-    with EMULATOR.client() as client, warnings.catch_warnings():
-        # A day that the zone skipped is another one in the response.
-        warnings.simplefilter("ignore", SiteStatsWarning)
-        whole = client.stats.get(query)
-        parts = [client.stats.get(part) for part in query.each(unit)]
-    assert (parts[0].start, parts[-1].end) == (whole.start, whole.end)
-    for part, following in itertools.pairwise(parts):
-        assert part.end is not None
-        assert part.end + timedelta(milliseconds=1) == following.start
 
 
 def test_words_stay_words_by_day() -> None:

@@ -317,12 +317,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
         *calls(Q.where, {"pages": 5}, {"pages": ["/a", 5]}),
     ],
     "filter-empty": calls(Q.where, {"country": ""}, {"pages": []}),
-    "filter-star": calls(Q.where, {"utm_term": "a*b"}),
     "pages-comma": calls(Q.where, {"pages": "/a,/b"}, {"pages": ["/b,c"]}),
-    "device-type": calls(Q.where, {"device_type": "phone"}),
-    "contains-filter": calls(Q.where, {"country": SEARCH}),
-    "contains-star": calls(Q.where, {"page": "*abcdefghijkl*m*"}),
-    "contains-length": calls(Q.where, {"page": "*abcdefghijk/*"}),
     "metadata-key": [
         *calls(Q.where_metadata, {"a-b": 1}),
         lambda: Q.where_metadata({5: 1}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -129,37 +129,6 @@ def _filtered(draw: st.DrawFn, query: StatsQuery, *, search: bool) -> StatsQuery
         if kind in {"pages", "both"}:
             filters["pages"] = draw(st.lists(PAGES, min_size=1, max_size=3))
     return query.where(**filters)
-
-
-ODD_DAYS = [
-    ("Europe/Berlin", date(2026, 3, 29)),
-    ("Europe/Berlin", date(2026, 10, 25)),
-    ("Africa/Cairo", date(2026, 4, 24)),
-    ("America/Havana", date(2026, 11, 1)),
-    ("America/Sao_Paulo", date(2018, 11, 4)),
-    ("Australia/Lord_Howe", date(2026, 4, 5)),
-    ("America/Nuuk", date(2026, 3, 28)),
-    ("Pacific/Apia", date(2011, 12, 30)),
-    ("Asia/Manila", date(1844, 12, 31)),
-    ("Pacific/Kwajalein", date(1969, 9, 30)),
-    ("Pacific/Kwajalein", date(1993, 8, 21)),
-    ("Pacific/Fakaofo", date(2011, 12, 30)),
-    ("Pacific/Pago_Pago", date(1892, 7, 4)),
-    ("Pacific/Kiritimati", date(2026, 1, 1)),
-    ("Pacific/Kiritimati", date(1994, 12, 31)),
-    ("America/Juneau", date(1867, 10, 18)),
-]
-"""Days that are longer or shorter, that were skipped, or that came twice."""
-
-
-@st.composite
-def around(draw: st.DrawFn) -> tuple[str, date]:
-    """A zone, and a day in it, most often beside a change of its offset."""
-    if draw(st.booleans()):
-        zone, day = draw(st.sampled_from(ODD_DAYS))
-        return zone, day + timedelta(days=draw(st.integers(-2, 2)))
-    zone = draw(st.sampled_from(sorted(zone_names())))
-    return zone, draw(st.dates(date(1800, 1, 1), date(2200, 1, 1)))
 
 
 def longest() -> StatsQuery:

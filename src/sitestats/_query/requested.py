@@ -28,20 +28,18 @@ from .rules import (
     is_contains,
 )
 
-# The order of the document's tables; metadata and unknown parameters follow.
-_ORDER: Final[tuple[str, ...]] = (
+NO_FILTERS: Final = (
     *("version", "start", "end", "limit", "timezone"),
     *("info", "events", "interval", "fields"),
-    *FILTERS,
 )
-_DOCUMENTED: Final = frozenset(_ORDER)
+"""The parameters that leave no traffic out."""
+# The order of the document's tables; metadata and unknown parameters follow.
+_ORDER: Final = (*NO_FILTERS, *FILTERS)
 _NUMBER: Final = re.compile("[0-9]{1,9}")
 _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _WITHOUT_FIELDS: Final = 1
 """The version that has all fields, whatever is requested."""
 _ALWAYS_WITH_PAGES: Final = 2
-_MOST_ENCODED: Final = 12
-"""The most characters that one becomes: four bytes of UTF-8, percent-encoded."""
 _LONGEST_ADDRESS: Final = 64_000
 """The most characters of an address, without the base address, as it is sent.
 
@@ -80,10 +78,14 @@ class Requested:
         return self.params.get("interval")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What is requested: the fields, and events."""
+        return self.fields if self.events is None else (*self.fields, "events")
+
+    @property
     def lists(self) -> tuple[str, ...]:
         """What is requested that has rows of its own."""
-        lists = tuple(name for name in self.fields if name not in TOTALS)
-        return lists if self.events is None else (*lists, "events")
+        return tuple(name for name in self.names if name not in TOTALS)
 
     @property
     def is_documented(self) -> bool:
@@ -129,7 +131,7 @@ def read_requested(
     names = [name for name in _ORDER if name in values]
     if len(names) < len(values):
         # Metadata come before unknown parameters.
-        more = sorted(values.keys() - _DOCUMENTED)
+        more = sorted(values.keys() - names)
         names += sorted(more, key=is_documented, reverse=True)
     events = values.get("events")
     return Requested(
@@ -148,7 +150,7 @@ def read_requested(
 
 def is_documented(name: str) -> bool:
     """Whether the document has a parameter of this name, other than the callback."""
-    return name in _DOCUMENTED or name.startswith(METADATA)
+    return name in _ORDER or name.startswith(METADATA)
 
 
 def whole_number(text: str | None) -> int | None:
@@ -193,12 +195,7 @@ def _problems_of(wanted: Requested) -> Iterator[Problem]:
         yield broken("path-or-page", message, "where")
     if wanted.search:
         yield from _contains(wanted, shown(wanted.search))
-    # Encoding takes longer than all other checks together.
-    size = sum(map(len, (wanted.address, *params, *params.values())))
-    if (
-        _MOST_ENCODED * size > _LONGEST_ADDRESS
-        and (length := len(wanted.request.target)) > _LONGEST_ADDRESS
-    ):
+    if (length := len(wanted.request.target)) > _LONGEST_ADDRESS:
         message = (
             f"the request's address would have {length:,} characters, and the limit is "
             f"{_LONGEST_ADDRESS:,}: request less at once, in several queries"

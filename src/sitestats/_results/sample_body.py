@@ -101,14 +101,13 @@ def _problems(wanted: Requested, names: Iterable[str]) -> Iterator[Problem]:
     if wanted.version < LATEST_SHAPE:
         message = "Stats.of makes results of versions 5 and 6, whose form is documented"
         yield Problem(message, where="version")
-    fields = [*wanted.fields, *["events"] * (wanted.events is not None)]
-    for name in fields:
+    for name in wanted.names:
         if name in StatsValues.__annotations__ and name not in names:
             yield Problem(f"the query requests it: give {name}=…", where=name)
     for name in names:
-        if name not in fields:
-            message = f"the query does not request it{did_you_mean(name, fields)}"
-            yield Problem(message, where=name)
+        if name not in wanted.names:
+            hint = did_you_mean(name, wanted.names)
+            yield Problem(f"the query does not request it{hint}", where=name)
 
 
 def _moment(day: dt.date, time: dt.time, zone: str) -> dt.datetime:

@@ -296,8 +296,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     @property
     def requested(self) -> tuple[str, ...]:
         """The names of what was requested, in the document's order."""
-        events = () if self._requested.events is None else ("events",)
-        return (*self._requested.fields, *events)
+        return self._requested.names
 
     @property
     def extra(self) -> dict[str, JsonValue]:
@@ -429,7 +428,10 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         if name in self._values:
             return self._values[name]
         if name in self._wrong:
-            message = f"the response's {name!r} can't be read: see .raw()"
+            website = self.query.hostname
+            message = (
+                f"{name!r} of {website} can't be read from the response: see .raw()"
+            )
             raise ResponseError(message, problems=[self._wrong[name]])
         raise FieldNotRequestedError(self._why_not(name), name=name)
 

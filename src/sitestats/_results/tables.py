@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitestats._common.zones import common_zone
 from sitestats._query.builder import requested
+from sitestats._query.requested import NO_FILTERS
 
 if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
@@ -140,14 +141,6 @@ def for_json(value: Any) -> JsonValue:
 
 # --- what a row is about ------------------------------------------------------------
 
-_NO_FILTERS: Final = frozenset(
-    (
-        *("version", "start", "end", "limit", "timezone", "info"),
-        *("events", "interval", "fields", "page"),
-    )
-)
-"""Parameters that leave no traffic out, and that of the page, which stands alone."""
-
 
 def subject(query: StatsQuery) -> dict[str, str]:
     """What a query is about, as columns: ``hostname``, and the ``page`` and the
@@ -157,7 +150,8 @@ def subject(query: StatsQuery) -> dict[str, str]:
     filters = (
         f"{name}={value}"
         for name, value in wanted.params.items()
-        if name not in _NO_FILTERS
+        # That of the page stands alone.
+        if name not in {*NO_FILTERS, "page"}
     )
     page = wanted.path or wanted.params.get("page")
     values = {"hostname": wanted.hostname, "page": page, "filters": ", ".join(filters)}
