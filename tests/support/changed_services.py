@@ -13,75 +13,52 @@ import httpx
 TABLE: Final = """
 a bare list | list-envelope | option bare_list
 another name of the list | list-envelope | rename websites sites
-no success in the list | list-envelope | drop success
-a website's name is its domain | list-entries | rename websites.hostname domain
 another name in the list | list-entries | rename websites.is_public isPublic
-a number for a flag | list-entries | set websites.is_public 1
 texts for numbers in the list | list-entries | text websites.pageviews
-a name that some websites lack | list-entries | half websites.events
 an empty own hostname | list-entries | set websites.own_hostname ""
-a label that is null | list-entries | set websites.label null
 another status without a key | list-without-key | status 400 401
 texts for totals | totals | text visitors
-numbers with a fraction | totals | float pageviews
-a number for ok | totals | set ok 1
 no ok | totals | drop ok
-another name of the website | totals | rename hostname website
 everything within data | totals | within data
 text in place of JSON | totals | type application/json text/plain
 no Date | totals | without date
 no prose without info | info-default | default info false
 more visitors than page views | numbers | set visitors 10000000
 a total that is not the sum | numbers | double pageviews
-the version as a text | totals | text version
 another version in the response | version-6 | set version 5
-another word for every page | version-6 | set path ""
-info as a flag | version-6 | set info false
 the website's zone for the one requested | timezone | ignore timezone
 end is exclusive | period | later end -86400
-seconds for milliseconds | period | cut end 19
-an hour more | period | later end 3600
 another name of start | period | rename start from
 yesterday is today | period-words | replace end=yesterday today
 another default period | period-default | default start 2025-01-01
 a period backwards is turned | period-backwards | turned start end
 a zone in any case | timezone-lower-case | replace timezone=europe/berlin Europe/Berlin
 no days without visits | histogram-day | shorten histogram
-dates in another format | histogram-day | format histogram.date %d.%m.%Y
 dates with a time | histogram-day | format histogram.date %Y-%m-%dT00:00:00Z
 dates shifted by a day | histogram-day | later histogram.date 86400
 the newest day first | histogram-day | reverse histogram
-another name of visitors | histogram-day | rename histogram.visitors uniques
 days by their names | histogram-day | keyed histogram date
-hours without their number | histogram-hour | drop histogram.hour
 hours as texts | histogram-hour | text histogram.hour
 weeks without their number | histogram-week | drop histogram.week
-weeks that begin on Sunday | histogram-week | later histogram.date -86400
 months without a day | histogram-month | cut histogram.date 7
 a limit of the histogram | histogram-limit | only limit=1 shorten histogram
 an unknown interval is days | interval-unknown | replace interval=minute day
 hours in version 5 | hour-version-5 | replace version=5 6
-pages without visitors | pages | drop pages.visitors
 another name of a page | pages | rename pages.value path
 addresses of pages | pages | before pages.value https://shop.example
 a name that some pages lack | pages | half pages.visitors
 the smallest first | order | reverse pages
-pages by their names | order | sorted pages
 no limit | limit | ignore limit
 a limit that is not refused | limit-too-large | replace limit=1001 1000
-no median in the entries | pages-seconds | drop pages.seconds_on_page
 milliseconds on page | pages-seconds | times seconds_on_page 1000
 no median | pages-seconds | set seconds_on_page null
 countries as plain texts | countries | plain countries
 countries in small letters | countries | lower countries.value
-names of countries | countries | before countries.value name:
-the least frequent country first | countries | reverse countries
 addresses of referrers | referrers | before referrers.value https://
 entries for nothing | null-entries | option null_entries
 another name in one list | browsers | rename os_names.pageviews visits
 another device | device-types | set device_types.value "phone"
 another name of an event's count | events-all | rename events.total count
-the rarest event first | events-all | reverse events
 nothing for an event that nobody sent | events-named | empty events
 the page of an address is not named | page-in-address | set path "*"
 a page filter is ignored | page-filter | ignore page
@@ -139,7 +116,6 @@ def later(text: str, seconds: str) -> str:
 
 VALUES: Final[dict[str, Callable[..., Any]]] = {
     "text": str,
-    "float": lambda value: value + 0.5,
     "double": lambda value: 2 * value,
     "times": lambda value, factor: value and value * int(factor),
     "set": lambda _value, new: json.loads(new),
@@ -153,7 +129,6 @@ VALUES: Final[dict[str, Callable[..., Any]]] = {
     "shorten": lambda entries: entries[1:],
     "empty": lambda _entries: [],
     "reverse": lambda entries: entries[::-1],
-    "sorted": lambda entries: sorted(entries, key=lambda entry: entry["value"]),
 }
 """What becomes of a value."""
 
