@@ -229,7 +229,8 @@ class Settings:
     @property
     def why_read_only(self) -> str:
         """What makes the client read-only, for an error."""
-        return f"{self.sources.get('read_only', 'this client')} allows only reads"
+        own = f"the client of {self.profile!r}" if self.profile else "this client"
+        return f"{self.sources.get('read_only', own)} allows only reads"
 
 
 def resolve(

@@ -60,7 +60,7 @@ def by_name(option: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def is_one(options: Mapping[str, Any]) -> bool:
-    """Whether the command is about one result, of the HOST that is named.
+    """Whether the command is about one website, the HOST that is named.
 
     Raises:
         UsageError: No website is named, or in two ways.
@@ -70,7 +70,7 @@ def is_one(options: Mapping[str, Any]) -> bool:
         raise click.UsageError("--all: name no HOST and no --hosts-from beside it")
     if not (hosts or every or file):
         raise click.UsageError("name a HOST, or give --all or --hosts-from FILE")
-    return len(hosts) == 1 and not file and options.get("each") is None
+    return len(hosts) == 1 and not file
 
 
 def build_queries(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._client import client_options, make_client, store_option
-from ._exits import exit_with, tell
+from ._exits import exit_with
 from ._options import (
     against_option,
     command,
@@ -18,7 +18,7 @@ from ._options import (
     result_options,
 )
 from ._outcomes import View, print_rows
-from ._output import make_console, print_csv, print_json, print_workbook
+from ._output import make_console, print_json, print_workbook
 from ._queries import (
     OVERVIEW,
     OVERVIEW_OF_MANY,
@@ -31,6 +31,7 @@ from ._queries import (
 
 if TYPE_CHECKING:
     from sitestats import Stats, StatsQuery
+    from sitestats._query.periods import Unit
     from sitestats.analysis import Comparison
 
     from ._queries import Row
@@ -58,25 +59,25 @@ COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 @result_options
 @store_option
 @client_options
-def stats(**options: Any) -> None:
+def stats(*, each: Unit | None, **options: Any) -> None:
     """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard or of its
     data. The filters and days in the address then apply too, where they are
     known from the service's document. A warning names every other parameter.
 
-    With several websites, or with --each, a table, CSV and JSON lines have a row for
+    CSV and JSON lines, and a table of several websites or with --each, have a row for
     each, in the order of the websites. A failure is a line on standard error, and the
     exit code is 4, or 3 where waiting does not help.
     """
-    single = is_one(options)
-    unit = options.pop("each")
 
     def split(query: StatsQuery) -> list[Row]:
         query.validate()
-        return [(part,) for part in (query.each(unit) if unit else [query])]
+        return [(part,) for part in (query.each(each) if each else [query])]
 
-    _run(options, split, OVERVIEW if single else OVERVIEW_OF_MANY, is_single=single)
+    one = is_one(options) and each is None
+    single = one and options["output"] in {"table", "json", "xlsx"}
+    _run(options, split, OVERVIEW if one else OVERVIEW_OF_MANY, is_single=single)
 
 
 @command(
@@ -99,15 +100,12 @@ def compare(*, against: str, **options: Any) -> None:
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, and the change, also in percent.
     """
-    single = is_one(options) and options["output"] in {"table", "xlsx"}
 
     def split(query: StatsQuery) -> list[Row]:
         return [(query, other_query(query, against))]
 
-    is_overview = single and options["output"] == "table"
-    _run(
-        options, split, COMPARED if is_overview else OVERVIEW_OF_MANY, is_single=single
-    )
+    single = is_one(options) and options["output"] in {"table", "xlsx"}
+    _run(options, split, COMPARED if single else OVERVIEW_OF_MANY, is_single=single)
 
 
 def _run(
@@ -139,32 +137,14 @@ def _run(
 
 def _print_one(found: Stats | Comparison, view: View) -> None:
     match view.output:
-        case "json" | "jsonl":
-            print_json(found.to_dict(), indent=2 if view.output == "json" else None)
-        case "csv":
-            _print_csv(found, view)
+        case "json":
+            print_json(found.to_dict())
         case "xlsx":
             print_workbook(found)
         case _:
             from sitestats.analysis import Display
 
             make_console().print(Display(found, rows=view.rows))
-
-
-def _print_csv(found: Any, view: View) -> None:
-    if view.table is None:
-        names = [
-            name
-            for name in found.requested
-            if name in found and isinstance(getattr(found, name), (int, float))
-        ]
-        print_csv(names, [{name: getattr(found, name) for name in names}])
-        return
-    entries = getattr(found, view.table)
-    print_csv(entries.columns, entries.to_dicts())
-    if entries.truncated:
-        # On standard error, since programs read the rows.
-        tell(f"warning: {view.table}: cut by the limit: there may be others")
 
 
 @command(
