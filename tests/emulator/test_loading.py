@@ -156,9 +156,7 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "row 2: duration_seconds": [
         {"duration_seconds": value} for value in ("long", float("nan"), -1, "inf")
     ],
-    "row 2: device_type can't be 'phone': it is one of mobile": [
-        {"device_type": "phone"}
-    ],
+    "row 2: device_type can't be 'phone'": [{"device_type": "phone"}],
     "row 2: path": [{"path": value} for value in ("\ud800", b"/", ["/"])],
     "'no host' is not a valid host name": [{"hostname": "no host"}],
     "no hostname": [{"hostname": None}],

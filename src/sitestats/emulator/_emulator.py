@@ -431,8 +431,8 @@ class Emulator:
             processed: Whether the service processes the request before it fails:
                 a website is added although the response is lost.
             method: The method of matching requests.
-            path: The path of matching requests, percent-encoded. A ``*`` at its end
-                matches any text.
+            path: The path of matching requests, percent-encoded. A ``*`` matches any
+                text.
             when: A function that is called with a request, and returns whether it
                 matches.
 

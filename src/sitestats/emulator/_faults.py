@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from email.utils import formatdate
+from fnmatch import fnmatchcase
 from http import HTTPStatus
 from typing import Final
 
@@ -13,8 +14,8 @@ import attrs
 
 from sitestats._common.wire import HttpResponse
 
-from . import _responses
 from ._http import RecordedRequest
+from ._responses import json_response
 from ._service import Service
 
 _STATUSES: Final = range(200, 600)
@@ -63,15 +64,11 @@ class Fault:
 
     def matches(self, request: RecordedRequest) -> bool:
         """Whether the response to *request* should fail."""
-        if self.method not in {None, request.method}:
-            return False
-        if self.path is not None and not (
-            request.path.startswith(self.path[:-1])
-            if self.path.endswith("*")
-            else request.path == self.path
-        ):
-            return False
-        return self.when is None or self.when(request)
+        return (
+            self.method in {None, request.method}
+            and fnmatchcase(request.path, self.path or "*")
+            and (self.when is None or self.when(request))
+        )
 
     def respond(
         self,
@@ -86,17 +83,12 @@ class Fault:
         if self.processed:
             normal(request)
         status = 200 if self.status is None else self.status
-        code = {"code": "BADGE_REQUIRED"} if status == HTTPStatus.LOCKED else {}
-        body = self.body
-        if body is None:
-            error = f"A fault with status {status}"
-            body = _responses.encode({"ok": False, "error": error, **code})
-        headers = {
-            **_responses.CORS,
-            "content-type": "application/json; charset=utf-8",
-            **self.headers,
-        }
-        return HttpResponse(status, headers, b"" if status in {204, 304} else body)
+        error = {"ok": False, "error": f"A fault with status {status}"}
+        if status == HTTPStatus.LOCKED:
+            error["code"] = "BADGE_REQUIRED"
+        response = json_response(status, error, self.headers)
+        body = b"" if status in {204, 304} else self.body
+        return response if body is None else attrs.evolve(response, body=body)
 
 
 class FailingService:

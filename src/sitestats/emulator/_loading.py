@@ -210,10 +210,7 @@ def _check(
             f"AND {value} IS NULL ORDER BY number LIMIT 1"
         ).fetchone()
         if wrong is not None:
-            number, text = wrong
-            among = f": it is one of {', '.join(DEVICES)}"
-            allowed = among if name == "device_type" else ""
-            raise ValueError(f"row {number}: {name} can't be {text!r}{allowed}")
+            raise ValueError(f"row {wrong[0]}: {name} can't be {wrong[1]!r}")
 
 
 def _hosts(

@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from ._loading import MetadataKey
-from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Match, Query
+from ._parameters import LISTS, Match, Query
 from ._periods import Bucket, buckets
 from ._rows import Rows
 
 if TYPE_CHECKING:
     import duckdb
 
-_FORMS: Final = {
-    "text": re.compile(".*", re.DOTALL),
-    "int": re.compile(r"-?[0-9]+(\.[0-9]+)?"),
-    "bool": re.compile("true|false"),
-    "date": re.compile(
-        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z"
-    ),
-}
-"""The texts that can be values of each stored type of metadata."""
+_FORMS: Final = {"text": ".*", "int": "[-.0-9]+", "bool": "true|false", "date": ".*Z"}
+"""What is compared with each stored type of metadata, if it is a value of that type."""
 _MOST_EVENTS: Final = 1000
 """The most events of a response (section 4.3)."""
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
 """The lists that can have an entry for page views without a value."""
 
-_AGENT: Final = "browser_name, browser_version, os_name, os_version, device_type"
+AGENT: Final = {
+    "browser_name": "browser_name",
+    "browser_version": "browser_version",
+    "os_name": "os_name",
+    "os_version": "os_version",
+    "device_type": "type",
+}
+"""The columns of an agent in versions 1 and 2, with their names in a response."""
 _COUNTS: Final = "count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors"
 _MEDIAN: Final = "median(duration) FILTER (duration >= 5)"
 
@@ -47,52 +47,21 @@ class Count:
     seconds_on_page: float | None = None
 
 
-@attrs.define
 class Numbers:
-    """All numbers that a query requests, in no version's form."""
-
-    total: Count = Count()
-    histogram: list[tuple[Bucket, Count]] = attrs.field(
-        factory=list[tuple[Bucket, Count]]
-    )
-    lists: dict[str, list[tuple[str | None, Count]]] = attrs.field(
-        factory=dict[str, list[tuple[str | None, Count]]]
-    )
-    events: list[tuple[str, int]] = attrs.field(factory=list[tuple[str, int]])
-    agents: list[tuple[Any, ...]] = attrs.field(factory=list[tuple[Any, ...]])
-    """For versions 1 and 2: a count, and the columns of ``_AGENT``."""
-
-
-def count(
-    rows: Rows, hostname: str, query: Query, *, null_entries: bool = False
-) -> Numbers:
-    """Count what *query* requests about a website."""
-    numbers = Numbers()
-    with rows.cursor() as cursor:
-        counting = _Counting(cursor, rows, hostname, query)
-        if query.fields or query.version < WITH_FIELDS:
-            numbers.total = counting.total()
-        if query.has_histogram:
-            numbers.histogram = counting.histogram()
-        for name in LISTS:
-            if name in query.fields or query.version == WITH_PAGES:
-                with_null = null_entries and name in _WITH_NULL
-                numbers.lists[name] = counting.entries(LISTS[name], null=with_null)
-        if query.version < WITH_FIELDS:
-            numbers.agents = counting.agents()
-        if query.events is not None:
-            numbers.events = counting.events(query.events)
-    return numbers
-
-
-class _Counting:
-    """The SQL of one query on one website's rows."""
+    """The numbers that a query requests about a website, in no version's form."""
 
     def __init__(
-        self, cursor: duckdb.DuckDBPyConnection, rows: Rows, hostname: str, query: Query
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        rows: Rows,
+        hostname: str,
+        query: Query,
+        *,
+        null_entries: bool,
     ) -> None:
         self._cursor = cursor
         self._query = query
+        self._null_entries = null_entries
         medians = "seconds_on_page" in query.fields
         self._counts = f"{_COUNTS}, {_MEDIAN if medians else 'NULL'}"
         self._params: list[Any] = [hostname, query.period.start, query.period.end]
@@ -120,7 +89,7 @@ class _Counting:
         for kind, form in _FORMS.items():
             stored = MetadataKey(key, kind)
             column = rows.metadata.get(stored)
-            if column is not None and form.fullmatch(value):
+            if column is not None and re.fullmatch(form, value, re.DOTALL):
                 found.append(f"{column} = {stored.typed('?')}")
                 self._params.append(value)
         return " OR ".join(found) or "false"
@@ -142,9 +111,10 @@ class _Counting:
         counts = {number: Count(*counts) for number, *counts in counted}
         return [(bucket, counts.get(n, Count())) for n, bucket in enumerate(found)]
 
-    def entries(self, column: str, *, null: bool) -> list[tuple[str | None, Count]]:
+    def entries(self, name: str) -> list[tuple[str | None, Count]]:
         """A list, ordered by page views, visitors and value."""
-        named = "" if null else f" AND {column} IS NOT NULL"
+        column, with_null = LISTS[name], self._null_entries and name in _WITH_NULL
+        named = "" if with_null else f" AND {column} IS NOT NULL"
         counted = self._rows(
             f"SELECT {column}, {self._counts} {self._views}{named} GROUP BY {column} "
             f"ORDER BY pageviews DESC, visitors DESC, {column} NULLS LAST "
@@ -164,10 +134,11 @@ class _Counting:
         return [(name, totals.get(name.lower(), 0)) for name in names]
 
     def agents(self) -> list[tuple[Any, ...]]:
-        """Count browsers, systems and devices together, for versions 1 and 2."""
+        """For versions 1 and 2: each count, and the columns of ``AGENT``."""
+        columns = ", ".join(AGENT)
         return self._rows(
-            f"SELECT count(*) AS total, {_AGENT} {self._views} GROUP BY ALL "
-            f"ORDER BY total DESC, {_AGENT.replace(',', ' NULLS LAST,')} NULLS LAST "
+            f"SELECT count(*) AS total, {columns} {self._views} GROUP BY ALL "
+            f"ORDER BY total DESC, {columns.replace(',', ' NULLS LAST,')} NULLS LAST "
             f"LIMIT {self._query.limit}"
         )
 

@@ -80,9 +80,7 @@ class Query:
     """The parsed parameters of a Stats request."""
 
     given: Mapping[str, str]
-    """The parameters that were sent and are valid, apart from metadata."""
-    metadata: Mapping[str, str]
-    """The values of the metadata filters, by their keys."""
+    """The parameters that were sent and are valid."""
     period: Period
     address: str | None
     """The page that the address names."""
@@ -123,6 +121,15 @@ class Query:
         return [self.given[name] for name in ("page", "pages") if name in self.given]
 
     @property
+    def metadata(self) -> dict[str, str]:
+        """The values of the metadata filters, by their keys."""
+        return {
+            name.removeprefix(METADATA): value
+            for name, value in self.given.items()
+            if name.startswith(METADATA)
+        }
+
+    @property
     def filters(self) -> list[list[Match]]:
         """The filters by columns. One match of each filter must be true."""
         found = [
@@ -130,8 +137,9 @@ class Query:
             for name, column in FILTERS.items()
             if name in self.given
         ]
-        address = [] if self.address is None else [Match("path", "exact", self.address)]
-        return [*found, address] if address else found
+        if self.address is not None:
+            found.append([Match("path", "exact", self.address)])
+        return found
 
     @property
     def searches(self) -> list[str]:
@@ -183,9 +191,6 @@ def _like(pattern: str) -> Callable[[str], object]:
 
 _LIST: Final = "(?:{0})(?:,(?:{0}))*"
 _VALUE: Final = r"[^*]+\*?|\*"
-_BEGINNINGS: Final = "|".join(
-    rf"{device[:length]}\*" for device in DEVICES for length in range(len(device) + 1)
-)
 _STAR: Final = "a value that is not empty, with a * only at its end"
 
 FORMS: Final[dict[str, Form]] = {
@@ -223,7 +228,10 @@ FORMS: Final[dict[str, Form]] = {
         f"each of pages is {_STAR}, or at both ends",
     ),
     "device_type": Form(
-        _like("|".join([*DEVICES, _BEGINNINGS])),
+        lambda text: any(
+            one == text or (text.endswith("*") and one.startswith(text[:-1]))
+            for one in DEVICES
+        ),
         f"device_type is one of {', '.join(DEVICES)}, or the beginning of one and a *",
     ),
 }
@@ -349,11 +357,6 @@ def read(
             days[name] = day
     query = Query(
         given=given,
-        metadata={
-            name.removeprefix(METADATA): value
-            for name, value in given.items()
-            if name.startswith(METADATA)
-        },
         period=Period(days["start"], days["end"], tz),
         address=path,
         has_key=has_key,

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sitestats._common.wire import HttpResponse
 
-from ._numbers import Numbers
-from ._parameters import FIELDS, WITH_FIELDS, WITH_PAGES, Query
+from ._numbers import AGENT, Numbers
+from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query
 
 DOCS: Final = "https://docs.example.com/api"
 
@@ -28,9 +28,6 @@ _OBSERVED: Final = {
     "x-frame-options": "SAMEORIGIN",
 }
 """Headers that the hosted service was observed to send; clients ignore cookies."""
-
-_AGENT: Final = (*("browser_name", "browser_version", "os_name", "os_version"), "type")
-"""The keys of an agent in versions 1 and 2, in the order of ``Numbers.agents``."""
 
 _PROSE: Final = {
     "__about": "Keys that start with two underscores explain; leave them out with "
@@ -79,14 +76,13 @@ def stats_response(
     )
 
 
-def stats_data(
-    hostname: str, query: Query, numbers: Numbers, took: int
-) -> dict[str, object]:
+def stats_data(hostname: str, query: Query, numbers: Numbers) -> dict[str, object]:
     """The response's data, in the form of the query's version (section 9)."""
     old = query.version < WITH_FIELDS
     body = _old_fields(query, numbers) if old else _fields(query, numbers)
     if query.events is not None:
-        body["events"] = [{"name": name, "total": n} for name, n in numbers.events]
+        events = numbers.events(query.events)
+        body["events"] = [{"name": name, "total": total} for name, total in events]
     zone: dict[str, object] = {"timezone": query.period.zone.key}
     if query.version == 1:
         return zone | body
@@ -102,8 +98,7 @@ def stats_data(
     if old:
         # The hosted service was observed to send fewer names than later versions do.
         return {"ok": True, "error": None} | about | body
-    info = query.given.get("info", True)
-    return {"ok": True, "info": info} | about | zone | body | {"generated_in_ms": took}
+    return {"ok": True, "info": query.given.get("info", True)} | about | zone | body
 
 
 def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
@@ -115,51 +110,46 @@ def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
     ]
     agents = [
         {"count": count}
-        | {name: value for name, value in zip(_AGENT, agent, strict=True) if value}
-        for count, *agent in numbers.agents
+        | {name: v for name, v in zip(AGENT.values(), agent, strict=True) if v}
+        for count, *agent in numbers.agents()
     ]
-    lists = {name: _entries(query, numbers, name) for name in numbers.lists}
-    totals = {"pageviews": numbers.total.pageviews}
+    names = LISTS if query.version == WITH_PAGES else ()
+    lists = {name: _entries(query, numbers, name) for name in names}
+    totals = {"pageviews": numbers.total().pageviews}
     return {**totals, "visits": visits, "agents": agents, **lists}
 
 
 def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:
     """The requested fields, for versions 3 to 6."""
-    seconds = numbers.total.seconds_on_page
-    own = {
-        "pageviews": numbers.total.pageviews,
-        "visitors": numbers.total.visitors,
-        "seconds_on_page": _number(seconds),
+    total = numbers.total()
+    values: dict[str, Any] = {
+        "pageviews": total.pageviews,
+        "visitors": total.visitors,
+        "seconds_on_page": _number(total.seconds_on_page),
     }
-    return {
-        name: _histogram(query, numbers)
-        if name == "histogram"
-        else own[name]
-        if name in own
-        else _entries(query, numbers, name)
-        for name in FIELDS
-        if name in query.fields
-    }
+    for name in query.fields:
+        if name == "histogram":
+            values[name] = _histogram(query, numbers)
+        elif name in LISTS:
+            values[name] = _entries(query, numbers, name)
+    return {name: values[name] for name in query.fields}
 
 
 def _entries(query: Query, numbers: Numbers, name: str) -> list[dict[str, Any]]:
     old = query.version < NEW_NAMES
     views, visitors = ("visits", "uniqueVisits") if old else ("pageviews", "visitors")
+    timed = "seconds_on_page" in query.fields
     return [
         {"value": value, views: count.pageviews, visitors: count.visitors}
-        | (
-            {"seconds_on_page": _number(count.seconds_on_page)}
-            if "seconds_on_page" in query.fields
-            else {}
-        )
-        for value, count in numbers.lists[name]
+        | ({"seconds_on_page": _number(count.seconds_on_page)} if timed else {})
+        for value, count in numbers.entries(name)
     ]
 
 
 def _histogram(query: Query, numbers: Numbers) -> list[dict[str, Any]]:
     """One entry for each bucket, including those without visits (section 2.3)."""
     entries: list[dict[str, Any]] = []
-    for bucket, count in numbers.histogram:
+    for bucket, count in numbers.histogram():
         entry: dict[str, Any] = {"date": bucket.wall.date().isoformat()}
         if query.interval == "hour":
             entry["hour"] = bucket.wall.hour

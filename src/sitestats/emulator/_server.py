@@ -52,9 +52,6 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Otherwise each response waits 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
-    # The response to an unreadable request; the base class sends a page of HTML.
-    error_content_type = "application/json; charset=utf-8"
-    error_message_format = '{"ok":false,"error":"%(explain)s"}'
 
     @property
     def _served(self) -> _Server:

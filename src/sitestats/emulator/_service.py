@@ -22,7 +22,7 @@ from sitestats._common.wire import HttpResponse
 from . import _access
 from ._access import Denied, Keys, Website, host_name
 from ._http import RecordedRequest
-from ._numbers import count
+from ._numbers import Numbers
 from ._parameters import WITH_FIELDS, Query, read
 from ._periods import is_zone
 from ._responses import CORS, json_response, stats_data, stats_response
@@ -176,11 +176,15 @@ class Service:
                 callback=callback,
                 headers=denied.headers,
             )
-        numbers = count(self.rows, hostname, query, null_entries=self.null_entries)
-        took = round((self.clock() - began) * 1000)
+        with self.rows.cursor() as cursor:
+            null = self.null_entries
+            numbers = Numbers(cursor, self.rows, hostname, query, null_entries=null)
+            data = stats_data(hostname, query, numbers)
+        if query.version >= WITH_FIELDS:
+            data["generated_in_ms"] = round((self.clock() - began) * 1000)
         return stats_response(
             200,
-            stats_data(hostname, query, numbers, took),
+            data,
             # Versions 1 and 2 are older than the explanations.
             info=info if query.version >= WITH_FIELDS else "false",
             callback=callback,
