@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
+from sitestats._common.jsontext import JsonValue, load_json
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none()
@@ -32,10 +32,11 @@ def test_json_round_trip(value: JsonValue) -> None:
 
 @given(st.binary() | VALUES.map(json.dumps).map(str.encode))
 def test_any_bytes_are_a_value_or_our_error(body: bytes) -> None:
-    """Bytes are the value that the standard library reads, or a NotJsonError."""
+    """Bytes are the value that the standard library reads, or an error of ours."""
     try:
         value = load_json(body)
-    except NotJsonError:
+    except ValueError as error:
+        assert str(error).startswith(("is not JSON", "is empty"))  # noqa: PT017 - or none
         return
     assert value == json.loads(body)
 
@@ -73,7 +74,7 @@ def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
 )
 def test_why_bytes_are_not_json(body: bytes, why: str) -> None:
     """The error names the reason why bytes are not JSON."""
-    with pytest.raises(NotJsonError, match=why):
+    with pytest.raises(ValueError, match=why):
         load_json(body)
 
 
@@ -87,6 +88,6 @@ def test_why_bytes_are_not_json(body: bytes, why: str) -> None:
 def test_no_json_is_refused_in_time_that_grows_with_its_length(body: bytes) -> None:
     """Nor do strings without an end, as in a web page cut off, take longer."""
     started = time.thread_time()
-    with pytest.raises(NotJsonError):
+    with pytest.raises(ValueError, match="is not JSON"):
         load_json(body)
     assert time.thread_time() - started < 5

@@ -26,10 +26,6 @@ _NO_BASE: Final = re.compile(
 """A user name, a query, a fragment, and paths that servers resolve to others."""
 
 
-class HostnameError(ValueError):
-    """A text is not a host name; the message says what to do."""
-
-
 def normalise_hostname(text: object) -> str:
     """The host name of a website, as it is sent: lower case and ASCII.
 
@@ -38,7 +34,7 @@ def normalise_hostname(text: object) -> str:
     dropped.
 
     Raises:
-        HostnameError: The text is not a host name.
+        ValueError: The text is not a host name; the message says what to do.
 
     >>> from sitestats._common.hostnames import normalise_hostname
     >>> normalise_hostname("Bücher.Example.")
@@ -46,7 +42,7 @@ def normalise_hostname(text: object) -> str:
     """
     name = _to_ascii(text) if isinstance(text, str) else ""
     if "." not in name or name.rpartition(".")[2].isdigit():
-        raise HostnameError(
+        raise ValueError(
             f"{shown(text)} is not a valid host name of a website: give the whole name "
             "alone, such as 'example.com', without a scheme, port or path"
         )

@@ -14,10 +14,6 @@ JsonValue: TypeAlias = (
 """A JSON value as plain Python values."""
 
 
-class NotJsonError(ValueError):
-    """Bytes are not JSON; the message says why, after "the response"."""
-
-
 def load_json(body: bytes) -> JsonValue:
     """Decode *body*. Of two equal keys the last one counts.
 
@@ -25,19 +21,19 @@ def load_json(body: bytes) -> JsonValue:
     surrogate pair, as an emoji that was cut off has.
 
     Raises:
-        NotJsonError: It is not JSON.
+        ValueError: It is not JSON; the message says why, after "the response".
     """
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return cast("JsonValue", msgspec.json.decode(body))
     if not body.strip():
-        raise NotJsonError("is empty")
+        raise ValueError("is empty")
     try:
         return cast(
             "JsonValue",
             json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant),
         )
     except (ValueError, RecursionError) as error:
-        raise NotJsonError(f"is not JSON: {error}") from None
+        raise ValueError(f"is not JSON: {error}") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import attrs
 
 from sitestats._common.errors import Problem
-from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import find_zone, same_zone
 from sitestats._query.periods import as_date, days_back
@@ -169,5 +169,5 @@ def same_host(first: str, second: str) -> bool:
     """Whether two host names are equal once they are normalised."""
     try:
         return normalise_hostname(first) == normalise_hostname(second)
-    except HostnameError:
+    except ValueError:
         return False

@@ -20,7 +20,7 @@ from sitestats._common.errors import (
     warn,
 )
 from sitestats._common.fields import TOTALS
-from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
+from sitestats._common.jsontext import JsonValue, load_json
 from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import cut, shown
 from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date
@@ -81,7 +81,7 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     data, why_not = None, ""
     try:
         data = load_json(response.body)
-    except NotJsonError as error:
+    except ValueError as error:
         why_not = str(error)
     fields = data if isinstance(data, dict) else {}
     if (

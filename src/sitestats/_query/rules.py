@@ -28,7 +28,7 @@ from typing import (
 
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import FIELDS
-from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import did_you_mean, shown
 
 P = ParamSpec("P")
@@ -209,7 +209,7 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
     """The host name of a website, given by its name or as an object that has one."""
     try:
         return normalise_hostname(getattr(value, "hostname", value))
-    except HostnameError as error:
+    except ValueError as error:
         raise refusal(rule, str(error), where) from None
 
 

@@ -22,7 +22,7 @@ from typing import (
 
 import attrs
 
-from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import did_you_mean, shown
 
 from .tables import count_rows, named, to_dicts
@@ -359,7 +359,7 @@ class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         names = self._names()
         if name not in names:
             # Queries and responses have a host name as it is sent.
-            with suppress(HostnameError):
+            with suppress(ValueError):
                 name = normalise_hostname(name)
         if (count := names.count(name)) > 1:
             raise KeyError(f"{count} are {shown(name)}: take one by its place")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._results.websites import AddedWebsite, Website
@@ -77,7 +77,7 @@ def normalised(hostname: str) -> str:
     """A host name of the service in the form that specifications have."""
     try:
         return normalise_hostname(hostname)
-    except HostnameError:
+    except ValueError:
         return hostname.lower()
 
 
