@@ -46,8 +46,13 @@ if TYPE_CHECKING:
     from ._protocol.check_setup import SetupReport, SetupRow
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
-    from ._results.entries import Entries, EventCount, ListEntry, PageEntry
-    from ._results.histogram import HistogramEntry
+    from ._results.entries import (
+        Entries,
+        EventCount,
+        HistogramEntry,
+        ListEntry,
+        PageEntry,
+    )
     from ._results.outcomes import (
         AsyncOutcomes,
         Failed,
@@ -134,8 +139,9 @@ _NAMES: Final = {
     "_protocol.check_setup": ("SetupReport", "SetupRow"),
     "_query.builder": ("StatsQuery",),
     "_query.rules": ("Filters", "Interval"),
-    "_results.entries": ("Entries", "EventCount", "ListEntry", "PageEntry"),
-    "_results.histogram": ("HistogramEntry",),
+    "_results.entries": (
+        *("Entries", "EventCount", "HistogramEntry", "ListEntry", "PageEntry"),
+    ),
     "_results.outcomes": (
         "AsyncOutcomes",
         "Failed",

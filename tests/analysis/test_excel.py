@@ -19,7 +19,7 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats._results.display import Table
-from sitestats._results.histogram import HourEntry
+from sitestats._results.entries import HourEntry
 from sitestats._results.tables import Column, Kind
 from sitestats.analysis import _excel
 from sitestats.analysis._excel import ZONE, write_workbook

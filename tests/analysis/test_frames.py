@@ -22,8 +22,7 @@ from sitestats import (
     PageEntry,
     StatsQuery,
 )
-from sitestats._results.entries import TimedPageEntry
-from sitestats._results.histogram import HourEntry, WeekEntry
+from sitestats._results.entries import HourEntry, TimedPageEntry, WeekEntry
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from sitestats import (
     Stats,
     StatsQuery,
 )
-from sitestats._results.histogram import WeekEntry
+from sitestats._results.entries import WeekEntry
 from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
 from sitestats.emulator import Emulator
 

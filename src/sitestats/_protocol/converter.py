@@ -31,8 +31,7 @@ from cattrs.gen import make_dict_structure_fn, override
 
 from sitestats._common.errors import Problem
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
-from sitestats._results.entries import entry_class
-from sitestats._results.histogram import HistogramEntry, histogram_class
+from sitestats._results.entries import HistogramEntry, entry_class, histogram_class
 from sitestats._results.websites import AddedWebsite, Website
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)

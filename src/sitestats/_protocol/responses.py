@@ -28,8 +28,7 @@ from sitestats._common.zones import same_zone
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
-from sitestats._results.entries import Entries
-from sitestats._results.histogram import mark_entries
+from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
     from sitestats._common.jsontext import JsonValue
 
-    from .histogram import HistogramEntry
+    from .entries import HistogramEntry
     from .stats import Stats
 
 SIDES: Final = {

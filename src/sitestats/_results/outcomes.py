@@ -16,8 +16,7 @@ from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import as_date
 
 from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw_each
-from .entries import Entries, check_list, entry_class
-from .histogram import histogram_class
+from .entries import Entries, check_list, entry_class, histogram_class
 from .tables import Column, around, label_of, named, stacked, subject
 
 if TYPE_CHECKING:

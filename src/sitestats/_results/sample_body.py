@@ -16,8 +16,14 @@ from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
 from sitestats._query.rules import LATEST_SHAPE
 
-from .entries import Entry, EventCount, ListEntry, PageEntry, entry_class
-from .histogram import HistogramEntry
+from .entries import (
+    Entry,
+    EventCount,
+    HistogramEntry,
+    ListEntry,
+    PageEntry,
+    entry_class,
+)
 
 if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery

@@ -35,8 +35,14 @@ from sitestats._common.wire import Headers
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrames, draw
-from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
-from .histogram import HistogramEntry
+from .entries import (
+    Entries,
+    EventCount,
+    HistogramEntry,
+    ListEntry,
+    PageEntry,
+    check_list,
+)
 from .tables import Column, for_json, of_rows, subject
 
 if TYPE_CHECKING:
