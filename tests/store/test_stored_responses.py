@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 import time
 from collections.abc import Callable
@@ -88,6 +89,35 @@ def test_errors_and_open_periods_are_requested_again(
     assert not get(query).from_store
     assert not get(query).from_store
     assert len(emulator.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"timezone": "Asia/Tokyo"},
+        {"path": "/another"},
+        {"version": 5},
+        {"events": [{"name": "signup", "total": 1}]},
+        {"start": f"{DATE - timedelta(days=1)}T00:00:00.000Z"},
+        {"pages": [{"value": 7, "pageviews": 1, "visitors": 1}]},
+    ],
+    ids=str,
+)
+def test_what_comes_with_a_warning_is_requested_again(
+    emulator: Emulator, other: dict[str, Any]
+) -> None:
+    """A response of another zone, page, version or day than requested, without a
+    requested event or with a wrong entry, is not stored.
+    """
+    query = DAY.path("/projects/xdotool/").timezone("UTC").events("signup", "refund")
+    with emulator.client(store=InMemory()) as client:
+        body = json.loads(client.stats.get(query, fresh=True).body)
+    with emulator.client(store=InMemory()) as client:
+        emulator.fail_next(body={**body, **other})
+        with pytest.warns(SiteStatsWarning):
+            assert client.stats.get(query).visitors
+        assert not client.stats.get(query).from_store
+        assert client.stats.get(query).from_store
 
 
 def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def get_stats(
                 return read_stats(stored, request, query, wanted, looked_up_at=clock)
     response = yield from send_with_retries(request, settings, started, deadline)
     stats = read(settings, read_stats, response, request, query, wanted)
-    if settings.store is not None and not stats.problems:
+    if settings.store is not None:
         yield StoreResponse(wanted, response, stats, (yield from now()).utc)
     return stats
 

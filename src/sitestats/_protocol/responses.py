@@ -266,6 +266,7 @@ def read_stats(
         requested=requested,
         values=_values(data, wanted, requested, period, moment),
         wrong=wrong,
+        differs=bool(warnings),
     )
 
 

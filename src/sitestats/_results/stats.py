@@ -118,6 +118,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     _wrong: Mapping[str, Problem] = attrs.field(
         factory=dict[str, Problem], alias="wrong"
     )
+    _differs: bool = attrs.field(default=False, alias="differs")
+    """Whether it came with a warning, so that no store should have it."""
 
     @classmethod
     def from_body(

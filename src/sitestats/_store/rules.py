@@ -1,22 +1,21 @@
 """Which responses may be stored, and when a stored one may be used. Pure.
 
-A good response to a Stats query is stored if its period was over by the service's
-own clock and by this machine's. A wrong result is worse than a request: where it is not
-certain which days a query is about, the request is sent.
+A response to a Stats query that came without a warning is stored if its period was
+over by the service's own clock and by this machine's. A wrong result is worse than a
+request: where it is not certain which days a query is about, the request is sent.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from sitestats._common.errors import QueryError
 from sitestats._common.wire import HttpResponse, parse_http_date
-from sitestats._common.zones import same_zone
 from sitestats._query import periods
 
 if TYPE_CHECKING:
@@ -112,50 +111,18 @@ def to_store(
     service's, its ``Date``, since either may be a day ahead.
     """
     moment, first, last = response.date, stats.first_day, stats.last_day
-    start, end = requested.params.get("start"), requested.params.get("end")
     if (
         response.status != 200  # noqa: PLR2004  a good response
+        or not {"start", "end"} <= requested.params.keys()
         or not requested.is_documented
+        or stats._differs  # noqa: SLF001 - for this folder
         or moment is None
         or stats.end is None
         or stats.timezone is None
         or first is None
         or last is None
-        or start is None
-        or end is None
         or min(moment, now) <= stats.end + _MARGIN
-        or not _fit(start, end, first, last)
-        or not _is_as_requested(requested, stats)
     ):
         return None
     key = _key_of_days(requested, first.isoformat(), last.isoformat())
     return key, StoreEntry(response.headers["date"], stats.timezone, response.body)
-
-
-def _fit(start: str, end: str, first: date, last: date) -> bool:
-    """Whether dates are the same, and words the same number of days apart."""
-    back = periods.days_back(start), periods.days_back(end)
-    if back[0] is not None and back[1] is not None:
-        return (last - first).days == back[0] - back[1]
-    # A word is not a date.
-    dates = periods.as_date(start) or first, periods.as_date(end) or last
-    return dates == (first, last)
-
-
-def _is_as_requested(requested: Requested, stats: Stats) -> bool:
-    """Whether the response has the zone, version, page and events."""
-    zone = requested.timezone
-    return (
-        (zone is None or same_zone(stats.timezone, zone))
-        and stats.version in {None, requested.version}
-        and (requested.path is None or stats.path in {None, requested.path})
-        and _has_all_events(requested, stats)
-    )
-
-
-def _has_all_events(requested: Requested, stats: Stats) -> bool:
-    """Whether all requested events are there: a missing one would count 0 for good."""
-    if not isinstance(requested.events, tuple):
-        return True
-    events: list[object] | None = json.loads(stats.body).get("events")
-    return events is None or len(events) == len(stats.events)
