@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
-from both_clients import VARIANTS, WITH_TRIO, opened
+from both_clients import VARIANTS, opened
 from sitestats import (
     ConfigurationError,
     QueryError,
@@ -31,43 +29,12 @@ def emulator() -> Emulator:
     return Emulator.demo()
 
 
-@pytest.fixture(params=["in memory", "on a socket"])
-def service(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[Any]:
-    """The emulator, or its address."""
-    if request.param == "in memory":
-        yield emulator
-        return
-    with emulator.serve() as address:
-        yield address
-
-
-def credentials(emulator: Emulator) -> dict[str, Any]:
-    """Those that the emulator knows."""
-    return {"api_key": emulator.api_key, "user_id": emulator.user_id}
-
-
-@pytest.mark.parametrize("variant", WITH_TRIO)
-def test_statistics(variant: str, service: Any, emulator: Emulator) -> None:
-    """The statistics of the demo have the expected values and types."""
-    query = TOTALS.fields("pageviews", "visitors", "pages", "histogram").limit(3)
-    with opened(variant, service, **credentials(emulator)) as client:
-        stats = client.stats.get(query)
-    assert stats.pageviews == 1586
-    assert [(page.value, page.pageviews) for page in stats.pages] == [
-        ("/projects/xdotool/", 203),
-        ("/projects/xdotool/xdotool.xhtml", 143),
-        ("/articles/dynamic-dns-with-dhcp/", 122),
-    ]
-    assert sum(day.pageviews for day in stats.histogram) == 1586
-
-
 @BOTH
-def test_the_longest_query_gets_a_response(
-    variant: str, service: Any, emulator: Emulator
-) -> None:
+def test_the_longest_query_gets_a_response(variant: str, emulator: Emulator) -> None:
     """An address of nearly the limit goes through; a longer one is not sent."""
     names = [f"event-{number:05}" for number in range(6000)]
-    with opened(variant, service, **credentials(emulator)) as client:
+    key = emulator.api_key
+    with emulator.serve() as url, opened(variant, url, api_key=key) as client:
         query = TOTALS.events(*names[:5300])
         assert len(client.stats.get(query).events) == 5300
         with pytest.raises(QueryError, match=r"64,000"):

@@ -22,7 +22,6 @@ import pytest
 from both_clients import QUERY, QUICK, WITH_TRIO, opened
 from loopback import Connection, Server, contexts, serve
 from sitestats import AsyncClient, Client, ClientClosedError
-from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
 
@@ -216,7 +215,7 @@ def test_a_client_that_was_never_closed(server: Server) -> None:
 
 BEGIN = """
 import asyncio, os, sys
-from sitestats import AsyncClient, Client, RateLimitedError, StatsQuery
+from sitestats import AsyncClient, Client, StatsQuery
 QUERY = StatsQuery("example.com").fields("pageviews")
 """
 NEVER_CLOSED = """
@@ -249,21 +248,6 @@ assert outcomes.succeeded
 assert kinds <= {"ConnectionFailedError"}, kinds
 """
 """Opens more connections than it may have."""
-FORK_IN_A_PAUSE = """
-def wait():
-    try:
-        client.stats.get(QUERY)
-    except RateLimitedError as error:
-        return error.retry_after
-client = Client(sys.argv[1], proxy=None)
-assert wait() == 3_000
-child = os.fork()
-assert 2_000 < wait() < 3_000
-if not child:
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-client.close()
-"""
 
 
 def run(program: str, address: str) -> None:
@@ -294,13 +278,3 @@ def test_a_program(server: Server, program: str) -> None:
     """
     run(program, server.address)
     assert server.requests
-
-
-@needs_fork
-def test_a_forked_child_knows_of_a_pause() -> None:
-    """A child sends nothing while its parent's pause runs."""
-    emulator = Emulator.demo()
-    emulator.fail_next(status=429, retry_after=3_000)
-    with emulator.serve() as address:
-        run(FORK_IN_A_PAUSE, address)
-    assert len(emulator.requests) == 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 
-import anyio
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from both_clients import QUERY, WITH_TRIO, opened
 from query_strategies import queries
-from sitestats import AsyncClient, Client, StatsQuery
+from sitestats import StatsQuery
 from sitestats._query.builder import requested
 
 BASES = st.sampled_from(
@@ -34,18 +34,6 @@ def test_a_query_is_sent_as_httpx_would(
     if "/." not in requested(query).address:
         url = httpx.URL("".join(base) + target)
         assert url.raw_path.decode("ascii") == base[1] + target
-
-
-class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A transport that responds without a network."""
-
-    BODY = b'{"ok":true,"hostname":"example.com","pageviews":66}'
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, stream=httpx.ByteStream(self.BODY))
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, stream=httpx.ByteStream(self.BODY))
 
 
 @pytest.fixture
@@ -71,33 +59,16 @@ def unfreed() -> Iterator[Callable[[], list[object]]]:
 
 
 OURS = ("sitestats", "httpx")
-QUERY = StatsQuery("example.com").fields("pageviews")
 
 
-def test_a_call_leaves_no_cycles(unfreed: Callable[[], list[object]]) -> None:
-    """A sync call leaves no reference cycle for the garbage collection."""
-    http = httpx.Client(transport=Canned())
-    with Client("https://stats.example", http_client=http) as client:
+@pytest.mark.parametrize("variant", WITH_TRIO)
+def test_a_call_leaves_no_cycles(
+    variant: str, unfreed: Callable[[], list[object]]
+) -> None:
+    """A call leaves no reference cycle for the garbage collection."""
+    with opened(variant) as client:
         client.stats.get(QUERY)
         unfreed()
         for _ in range(3):
             client.stats.get(QUERY)
         assert unfreed() == []
-
-
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_an_awaited_call_leaves_no_cycles(
-    unfreed: Callable[[], list[object]], backend: str
-) -> None:
-    """An async call leaves no reference cycle, on both loops."""
-
-    async def main() -> list[object]:
-        http = httpx.AsyncClient(transport=Canned())
-        async with AsyncClient("https://stats.example", http_client=http) as client:
-            await client.stats.get(QUERY)
-            unfreed()
-            for _ in range(3):
-                await client.stats.get(QUERY)
-            return unfreed()
-
-    assert anyio.run(main, backend=backend) == []

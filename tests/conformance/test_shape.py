@@ -77,14 +77,6 @@ def test_values_that_a_case_compares() -> None:
     }
 
 
-def test_a_call_is_read_and_shown() -> None:
-    """Its name and what is around it are documented nowhere."""
-    response = HttpResponse(200, {"content-type": "a/b; c"}, b'/**/show({"ok":true});')
-    found = shape(response, Case("x", "1", "", ""))
-    call = {"content-type": "a/b", "call": "/**/show(…);", "$.ok": "bool"}
-    assert found == REST | call
-
-
 @pytest.mark.parametrize(
     ("text", "cleaned"),
     [

@@ -39,10 +39,6 @@ class SetupRow:
     ok: bool | None
     """Whether it is right; None where it was not checked."""
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The row as plain values, ready for JSON."""
-        return {"name": self.name, "ok": self.ok, "text": self.text}
-
     def __str__(self) -> str:
         return f"{_MARKS[self.ok]} {self.name:16} {self.text}"
 
@@ -70,7 +66,7 @@ class SetupReport:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The report as plain values, ready for JSON."""
-        return {"ok": self.ok, "rows": [row.to_dict() for row in self.rows]}
+        return {"ok": self.ok, "rows": [*map(attrs.asdict, self.rows)]}
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rows))
