@@ -237,7 +237,7 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
 def status(
     *, every: bool, max_behind: int, check: bool, folder: str, output: str, **to: str
 ) -> None:
-    """Show how many websites are up to date, and what is wrong with the others.
+    """Show how many websites are up to date, and the errors of others.
 
     No request is sent. JSON and CSV have all websites.
     """
@@ -276,9 +276,9 @@ def status(
 )
 @_destination_options
 def forget(hosts: tuple[str, ...], *, force: bool, folder: str, **to: str) -> None:
-    """Remove websites that are gone for good from the status and from `coverage`.
+    """Remove websites from the status, and from the table `coverage`.
 
-    Their days stay in the tables.
+    For websites that are gone for good. Their days stay in the tables.
     """
     with _destination(folder, to["destination"]):
         from sitestats import warehouse as made
