@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,6 @@ from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from commands import Run
-
-CLICK = tuple(int(part) for part in version("click").split(".")[:2])
-SUGGESTED = pytest.mark.skipif(CLICK < (8, 4), reason="click suggests no command yet")
 
 
 def commands(group: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
@@ -133,13 +129,12 @@ def test_without_an_address_there_is_advice(
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        pytest.param(["statz"], "Did you mean 'stats'?", marks=SUGGESTED),
-        pytest.param(["websites", "pla"], "Did you mean 'plan'?", marks=SUGGESTED),
+        (["websites", "pla"], "No such command 'pla'"),
         (["stats", "a.example", "--feild", "x"], "--field"),
     ],
 )
 def test_a_name_that_there_is_not(run: Run, words: list[str], advice: str) -> None:
-    """A misspelt command or option is one line with the one that is meant."""
+    """A misspelt command or option is one line."""
     done = run(*words)
     assert (done.code, done.out) == (2, "")
     (line,) = done.err.splitlines()
@@ -171,12 +166,9 @@ def test_a_shell_can_complete(words: str, found: str) -> None:
     [
         ("limit: too many: add .limit(5)", "--limit: too many: add --limit 5"),
         ("add .where(page='/a')", "add --where page=/a"),
-        ("use .fields('pages', …)", "use --field pages --field …"),
-        ("use .last(days=7).timezone(zone)", "use --last 7 --timezone …"),
-        (
-            "days: use .between('2026-01-01', …)",
-            "--last: use --start 2026-01-01 --end …",
-        ),
+        ("use .last(days=…)", "use --last …"),
+        ("add .timezone(website.timezone), or", "add --timezone …, or"),
+        ("between: the end", "--start and --end: the end"),
         ("send it by .extra_param('x', …)", "send it by --param x=…"),
         ("ignore it by ignore_columns=True", "ignore it by --ignore-columns"),
         ("map it by columns=", "map it by --column"),
@@ -202,7 +194,6 @@ main()
     ("library", "extra", "command"),
     [
         ("click", "cli", ["sitestats", "demo"]),
-        ("rich", "cli", ["sitestats", "demo"]),
         ("dlt", "warehouse", ["sitestats", "warehouse", "status"]),
         ("pyarrow", "warehouse", ["sitestats", "warehouse", "update"]),
     ],

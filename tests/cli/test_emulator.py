@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     [
         ("", []),
         (
-            "--api-key my_key --made-up 2 --latency 1ms --fail 503:0%",
+            "--api-key my_key --made-up 2 --latency 0.001 --fail 503:0%",
             ["shop.example", "blog.example"],
         ),
     ],
@@ -82,7 +82,6 @@ def test_what_can_t_be_served_is_one_line(run: Run) -> None:
         ("--fail=503", "write 503:5%"),
         ("--fail=reset:some", "write 503:5%"),
         ("--fail=700:5%", "status must be 200 to 599"),
-        ("--latency=200", "write 200ms or 1.5s"),
     ):
         done = run("emulator", "--empty", "--port", 0, option)
         assert (done.code, words in done.err) == (2, True), option
@@ -109,6 +108,6 @@ def test_a_part_of_the_responses_fails(
         return nullcontext(f"http://127.0.0.1:{port}")
 
     monkeypatch.setattr(Emulator, "serve", serve)
-    run("emulator", "--empty", "--port", 0, "--fail", kind, "--latency", "1ms")
+    run("emulator", "--empty", "--port", 0, "--fail", kind, "--latency", 0.001)
     with served[0].client(retries=0) as client, pytest.raises(error):
         client.websites.list()

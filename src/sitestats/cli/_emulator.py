@@ -21,7 +21,7 @@ from ._output import make_console, print_table
     Examples:
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
-      sitestats emulator --made-up 40 --fail 503:5% --latency 200ms
+      sitestats emulator --made-up 40 --fail 503:5% --latency 0.2
     """
 )
 @click.option(
@@ -67,7 +67,11 @@ from ._output import make_console, print_table
     "repeated.",
 )
 @click.option(
-    "--latency", metavar="TIME", help="A pause before each response: 200ms, 1.5s."
+    "--latency",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="SECONDS",
+    help="A pause before each response.",
 )
 def emulator(
     port: int,
@@ -79,7 +83,7 @@ def emulator(
     made_up: int | None,
     empty: bool,
     failures: tuple[str, ...],
-    latency: str | None,
+    latency: float,
 ) -> None:
     """Run a local stand-in for the service, until Ctrl-C.
 
@@ -100,14 +104,12 @@ def emulator(
         for hostname in hostnames:
             if hostname not in service.websites:
                 service.add_website(hostname)
-        pause = _seconds(latency) if latency else 0.0
         for failure in failures:
             kind, share = _failure(failure)
-            service.fail_next(
-                None, **kind, latency=pause, when=partial(_happens, share)
-            )
-        if pause:
-            service.fail_next(None, latency=pause)
+            when = partial(_happens, share)
+            service.fail_next(None, **kind, latency=latency, when=when)
+        if latency:
+            service.fail_next(None, latency=latency)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with ExitStack() as stack:
@@ -138,14 +140,6 @@ def _wait() -> None:
         threading.Event().wait()
     except KeyboardInterrupt:
         click.echo(err=True)
-
-
-def _seconds(text: str) -> float:
-    """The seconds of a text such as ``200ms`` or ``1.5s``."""
-    found = re.fullmatch(r"([0-9.]+)(ms|s)", text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a time: write 200ms or 1.5s")
-    return float(found[1]) / (1000 if found[2] == "ms" else 1)
 
 
 def _failure(text: str) -> tuple[dict[str, Any], float]:

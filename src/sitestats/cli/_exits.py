@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import cycle
 from typing import Final, NoReturn
 
 import click
@@ -95,7 +94,7 @@ _OPTIONS: Final = {
     "all_events": "--all-events",
     "where_metadata": "--metadata",
     "days": "--last",
-    "between": "--start --end",
+    "between": "--start and --end",
     "first_day": "--since",
     "version": "--api-version",
     "extra_param": "--param",
@@ -125,31 +124,21 @@ _NAMED: Final = re.compile(
 def for_shell(message: object) -> str:
     """*message* with options in place of the builder's steps and of arguments.
 
-    >>> for_shell("limit: add .where(page='/a') or .fields('pages', …)")
-    '--limit: add --where page=/a or --field pages --field …'
+    >>> for_shell("limit: add .where(page='/a') or .timezone(website.timezone)")
+    '--limit: add --where page=/a or --timezone …'
     """
     return _NAMED.sub(_option, str(message))
 
 
 def _option(found: re.Match[str]) -> str:
-    step = found["step"]
-    option = _OPTIONS.get(step or found["place"] or found["word"])
+    option = _OPTIONS.get(found["step"] or found["place"] or found["word"])
     if option is None:
         return found[0]
     # Values are written as in a shell, expressions of Python are not.
-    values = [
-        text.removeprefix("days=").replace("'", "")
-        if re.search(r"['\d]", text)
-        else "…"
-        for text in filter(None, (found["values"] or "").split(", "))
-    ]
-    if not values:
-        return option.replace(" ", " and ")
-    if option == "--param":
-        values = ["=".join(values)]
-    named = " ".join(map(" ".join, zip(cycle(option.split()), values, strict=False)))
-    # A step may follow another one.
-    return f" {named}" if found.string[: found.start()].endswith(")") else named
+    values = found["values"] or ""
+    text = values.replace("'", "") if re.search(r"['\d]", values) else "…"
+    # .extra_param('x', …)
+    return f"{option} {text.replace(', ', '=')}" if values else option
 
 
 def tell_failures(failed: Sequence[tuple[str, object]], total: int) -> None:
