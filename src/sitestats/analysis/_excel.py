@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_ROWS: Final = 1_048_575
 _LONGEST_TEXT: Final = 32_767
-_LONGEST_NUMBER: Final = 10**15
-"""Excel has fifteen digits of a number; longer ones are written as text."""
 _FORMATS: Final = {
     Kind.COUNT: "#,##0",
     Kind.NUMBER: "#,##0.0",
@@ -91,14 +89,12 @@ def _write_text(sheet: Any, *cell: Any) -> Any:
 
 
 def _cell(value: Any, column: Column) -> Any:
-    """*value* for a cell of Excel; as text if Excel would change it."""
+    """*value* as Excel can hold it."""
     match value:
         case dt.datetime():
             return value.astimezone(ZoneInfo(column.zone)).replace(tzinfo=None)
         case str():
             return cut(encodable(value), _LONGEST_TEXT)
-        case int() | float() if abs(value) >= _LONGEST_NUMBER:
-            return str(value)
         case _:
             return value
 

@@ -449,9 +449,8 @@ class _Run:
                 # Probably a mistyped name: it is reported, and not stored.
                 del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
-        for name in sorted(cursors.keys() - found.keys()):
-            if self.hostnames is not None:
-                break
+        gone = cursors.keys() - found.keys() if self.hostnames is None else ()
+        for name in sorted(gone):
             before = Coverage.from_state(cursors[name])
             found[name] = attrs.evolve(
                 before, error=NOT_LISTED, lasting=True, checked_at=now
