@@ -199,7 +199,6 @@ def test_what_is_no_client_is_refused(kind: Any, value: object) -> None:
 FAULTS: dict[Exception, tuple[type[Exception], bool]] = {
     httpx.ConnectError("x"): (ConnectionFailedError, False),
     httpx.ProxyError("x"): (ConnectionFailedError, False),
-    httpx.UnsupportedProtocol("x"): (ConnectionFailedError, False),
     httpx.ReadError("x"): (ConnectionFailedError, True),
     httpx.WriteError("x"): (ConnectionFailedError, True),
     httpx.RemoteProtocolError("x"): (ConnectionFailedError, True),

@@ -381,13 +381,10 @@ def test_what_the_environment_names(
     assert proxy_from_environment(base) == NAMED[variables]
 
 
-@pytest.mark.parametrize("form", ["::1", "[::1]", "a, 0:0::1"])
-def test_an_ipv6_address_is_excepted_in_any_form(
-    environment: pytest.MonkeyPatch, form: str
-) -> None:
-    """NO_PROXY may have it in brackets, or with zeros."""
+def test_an_ipv6_address_may_be_excepted(environment: pytest.MonkeyPatch) -> None:
+    """NO_PROXY has it without brackets, in the form of the base address."""
     environment.setenv("https_proxy", "p:1")
-    environment.setenv("no_proxy", form)
+    environment.setenv("no_proxy", "a, ::1")
     assert proxy_from_environment(BaseAddress.parse("https://[::1]")) is None
     other = BaseAddress.parse("https://[::2]")
     assert proxy_from_environment(other) == "http://p:1"

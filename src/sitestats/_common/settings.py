@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
-from contextlib import suppress
 from enum import Enum
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import attrs
@@ -345,9 +343,4 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     proxy = proxies.get(base.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(f"{base.host}:{base.origin[2]}"):
         return None
-    # proxy_bypass compares texts, and an IPv6 address has many.
-    for name in proxies.get("no", "").split(",") if ":" in base.host else ():
-        with suppress(ValueError):
-            if ip_address(name.strip(" []")) == ip_address(base.host):
-                return None
     return proxy if "://" in proxy else f"http://{proxy}"

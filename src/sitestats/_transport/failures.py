@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 _LONGEST_REASON: Final = 300
 _TICK: Final = 0.02
 """Seconds by which a wait may end too early: clocks differ."""
-_UNSENT: Final = (
-    *("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"),
-    "UnsupportedProtocol",
-)
+_UNSENT: Final = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
 """The errors of httpx after which certainly nothing was sent."""
 
 
