@@ -252,7 +252,7 @@ def test_what_can_not_be_drawn_is_named() -> None:
         (visitors.plot, "'histogram' was not requested"),
         (lambda: visitors.plot(wrong), "did you mean 'pages'"),
         (lambda: comparison.plot(count=wrong), "not a count of an entry"),
-        (lambda: comparison.plot("pages"), "'pages' is not a list"),
+        (lambda: comparison.plot("pages"), "'pages' was not requested"),
         (pages.compare_to(visitors).plot, "'histogram'"),
     ):
         with pytest.raises(FieldNotRequestedError, match=words):

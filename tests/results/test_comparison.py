@@ -172,7 +172,7 @@ def test_frames_of_a_comparison(client: Client) -> None:
     assert frame["visitors_change"].dtype == pl.Int64
     assert [*comparison.lists] == ["pages"]
     assert "countries" not in comparison
-    with pytest.raises(FieldNotRequestedError, match="countries"):
+    with pytest.raises(FieldNotRequestedError, match="'countries' was not requested"):
         comparison["countries"]
     pages = comparison.to_polars("pages")
     counts = [name + end for name in ("pageviews", "visitors") for end in ENDS]

@@ -368,9 +368,12 @@ def metadata(key: object, value: object) -> tuple[str, str | None]:
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         message = f"a metadata key has letters A to Z, digits and '_', not {shown(key)}"
         raise refusal("metadata-key", message, "where_metadata")
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        value = f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
     where = f"where_metadata({key}=…)"
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            message = "a datetime needs a time zone, such as tzinfo=datetime.UTC"
+            raise refusal("metadata-value", message, where)
+        value = f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
     sent = None if value is None else scalar(value, where, "metadata-value")
     return METADATA + key, sent
 

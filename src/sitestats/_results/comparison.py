@@ -378,10 +378,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         Raises:
             FieldNotRequestedError: The query did not request it, or it is not a list.
         """
-        if name not in self:
-            raise FieldNotRequestedError(
-                f"{name!r} is not a list that both results have: see .lists", name=name
-            )
+        check_list(name)
         now, before = self.now, self.before
         return changes_of(
             getattr(now, name),
@@ -493,7 +490,6 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
-            check_list(field)
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
         now, before = self.now, self.before
         pair = Pair(Succeeded(now.query, 0, now), Succeeded(before.query, 0, before))
