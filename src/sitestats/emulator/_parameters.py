@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Final, Literal, cast
+from typing import Final, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import attrs
 
 from ._periods import Interval, Period, is_zone, one_month_before, parse_day
+
+T = TypeVar("T")
 
 _SAME: Final = (
     *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
@@ -173,16 +175,16 @@ def _values(name: str, text: str) -> list[str]:
     return text.split(",") if name == "pages" else [text]
 
 
-# --- the rules for one parameter ------------------------------------------------------
-
-
 @attrs.frozen
-class Form:
-    """The form of a parameter."""
+class Rule(Generic[T]):
+    """A rule about one parameter, or about a query."""
 
-    fits: Callable[[str], object]
+    keeps: Callable[[T], object]
     text: str
     section: str = "4.3"
+
+
+# --- the rules for one parameter ------------------------------------------------------
 
 
 def _like(pattern: str) -> Callable[[str], object]:
@@ -193,41 +195,41 @@ _LIST: Final = "(?:{0})(?:,(?:{0}))*"
 _VALUE: Final = r"[^*]+\*?|\*"
 _STAR: Final = "a value that is not empty, with a * only at its end"
 
-FORMS: Final[dict[str, Form]] = {
-    "version": Form(_like("[1-6]"), "version is 1 to 6"),
-    "fields": Form(
+FORMS: Final[dict[str, Rule[str]]] = {
+    "version": Rule(_like("[1-6]"), "version is 1 to 6"),
+    "fields": Rule(
         _like(_LIST.format("|".join(FIELDS))),
         f"fields are some of {', '.join(FIELDS)}",
     ),
-    "events": Form(
+    "events": Rule(
         _like(r"\*|" + _LIST.format("[^*,]+")),
         "events are names, or a single * for all",
     ),
-    "limit": Form(_like("[1-9][0-9]{0,2}|1000"), "limit is 1 to 1000", "8"),
-    "interval": Form(
+    "limit": Rule(_like("[1-9][0-9]{0,2}|1000"), "limit is 1 to 1000", "8"),
+    "interval": Rule(
         _like("hour|day|week|month|year"),
         "interval is one of hour, day, week, month, year",
     ),
-    "info": Form(_like("true|false"), "info is true or false"),
-    "callback": Form(
+    "info": Rule(_like("true|false"), "info is true or false"),
+    "callback": Rule(
         _like(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*"),
         "callback is the name of a function",
     ),
     **{
-        name: Form(
+        name: Rule(
             _like(r"today|yesterday|today-(0|[1-9][0-9]*)d|\d{4}-\d\d-\d\d"),
             f"{name} is a date like 2025-01-31, today, yesterday or today-30d",
         )
         for name in ("start", "end")
     },
-    "timezone": Form(is_zone, "timezone is a time zone name in its exact case"),
-    **{name: Form(_like(_VALUE), f"{name} is {_STAR}") for name in FILTERS},
-    "page": Form(_like(rf"{_VALUE}|\*.*\*"), f"page is {_STAR}, or at both ends"),
-    "pages": Form(
+    "timezone": Rule(is_zone, "timezone is a time zone name in its exact case"),
+    **{name: Rule(_like(_VALUE), f"{name} is {_STAR}") for name in FILTERS},
+    "page": Rule(_like(rf"{_VALUE}|\*.*\*"), f"page is {_STAR}, or at both ends"),
+    "pages": Rule(
         _like(_LIST.format(r"[^*,]+\*?|\*|\*[^,]*\*")),
         f"each of pages is {_STAR}, or at both ends",
     ),
-    "device_type": Form(
+    "device_type": Rule(
         lambda text: any(
             one == text or (text.endswith("*") and one.startswith(text[:-1]))
             for one in DEVICES
@@ -236,79 +238,69 @@ FORMS: Final[dict[str, Form]] = {
     ),
 }
 METADATA: Final = "metadata."
-_KEY: Final = Form(_like("[a-zA-Z0-9_]+"), "a metadata key has letters, digits and _")
+_KEY: Final = Rule(_like("[a-zA-Z0-9_]+"), "a metadata key has letters, digits and _")
 
 # --- the rules for several ------------------------------------------------------------
 
-
-@attrs.frozen
-class Rule:
-    """A rule about several parameters."""
-
-    breaks: Callable[[Query], object]
-    text: str
-    section: str = "4.3"
-
-
-RULES: Final = (
+RULES: Final[tuple[Rule[Query], ...]] = (
     Rule(
-        lambda q: q.version >= WITH_FIELDS and not q.fields and q.events is None,
+        lambda q: q.version < WITH_FIELDS or q.fields or q.events is not None,
         "Fields param is required, for example: fields=pageviews,visitors,histogram",
         "2.3",
     ),
     Rule(
-        lambda q: q.given.get("interval") == "hour" and q.version < NEWEST,
+        lambda q: q.given.get("interval") != "hour" or q.version >= NEWEST,
         "interval=hour needs version=6",
         "9",
     ),
     Rule(
-        lambda q: q.metadata and q.version < NEWEST,
+        lambda q: not q.metadata or q.version >= NEWEST,
         "metadata filters need version=6",
         "9",
     ),
     Rule(
-        lambda q: q.address and q.patterns,
+        lambda q: not (q.address and q.patterns),
         "a page in the address can't be combined with page or pages",
     ),
     Rule(
-        lambda q: q.period.first > q.period.last,
+        lambda q: q.period.first <= q.period.last,
         "start is after end; by default, start is one month ago and end is today",
         "8",
     ),
     Rule(
-        lambda q: q.has_histogram and q.buckets > MOST_BUCKETS,
+        lambda q: not q.has_histogram or q.buckets <= MOST_BUCKETS,
         f"the histogram has at most {MOST_BUCKETS:,} days or hours: request a shorter "
         "period",
         "2.3",
     ),
 )
-SEARCH_RULES: Final = (
-    Rule(lambda q: not q.has_key, "a contains search needs an API key"),
+SEARCH_RULES: Final[tuple[Rule[Query], ...]] = (
+    Rule(lambda q: q.has_key, "a contains search needs an API key"),
     Rule(
-        lambda q: len([m for m in chain(*q.filters) if m.column == "path"]) > 1,
+        lambda q: len([m for m in chain(*q.filters) if m.column == "path"]) == 1,
         "a contains search has exactly one path pattern",
     ),
     Rule(
-        lambda q: any("*" in text for text in q.searches),
+        lambda q: not any("*" in text for text in q.searches),
         "a contains search has no * inside",
     ),
     Rule(
-        lambda q: any(
-            len(re.sub("[*/]", "", text)) < SHORTEST_SEARCH for text in q.searches
+        lambda q: all(
+            len(re.sub("[*/]", "", text)) >= SHORTEST_SEARCH for text in q.searches
         ),
         "a contains search has at least 12 characters besides slashes between its "
         "wildcards",
     ),
     Rule(
-        lambda q: q.version == WITH_PAGES,
+        lambda q: q.version != WITH_PAGES,
         "a contains search can't request pages, which version 2 always has",
         "9",
     ),
     Rule(
-        lambda q: not SEARCHABLE.issuperset(q.fields),
+        lambda q: SEARCHABLE.issuperset(q.fields),
         "a contains search requests only pageviews, visitors and histogram",
     ),
-    Rule(lambda q: q.events is not None, "a contains search requests no events"),
+    Rule(lambda q: q.events is None, "a contains search requests no events"),
 )
 """The rules of contains searches."""
 
@@ -342,9 +334,9 @@ def read(
         given.pop("fields", None)
     for name, value in [*given.items()]:
         key = name.removeprefix(METADATA)
-        form, text = (FORMS[name], value) if key == name else (_KEY, key)
-        if not form.fits(text):
-            problems.append(f"{form.text}, not {text!r} (section {form.section})")
+        rule, text = (FORMS[name], value) if key == name else (_KEY, key)
+        if not rule.keeps(text):
+            problems.append(f"{rule.text}, not {text!r} (section {rule.section})")
             del given[name]
     tz = ZoneInfo(given.get("timezone", zone))
     today = now.astimezone(tz).date()
@@ -363,5 +355,5 @@ def read(
     )
     # An invalid parameter would confuse these rules.
     rules = () if problems else RULES + (SEARCH_RULES if query.searches else ())
-    problems += [f"{r.text} (section {r.section})" for r in rules if r.breaks(query)]
+    problems += [f"{r.text} (section {r.section})" for r in rules if not r.keeps(query)]
     return query, problems
