@@ -44,7 +44,7 @@ from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 
-from .runner import Stop
+from .runner import AsyncRunner, Runner, Stop, run_blocking
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from sitestats._protocol.flow import Flow
     from sitestats._results.outcomes import OutcomeOf
 
-    from .runner import AsyncRunner, Runner
-
-RunnerT = TypeVar("RunnerT", bound="Runner | AsyncRunner")
+RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 
 Job: TypeAlias = tuple[StatsQuery, int]
 """A query and its index."""
@@ -201,7 +199,7 @@ class _Block(Generic[RunnerT]):
         return stream.collect()
 
 
-class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
+class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     They come in the order of completion, with ``in_order`` in that of the queries.
@@ -231,14 +229,10 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
         return self
 
     def __next__(self) -> OutcomeOf[FieldsT_contra]:
-        try:
-            self._next().send(None)
-        except StopIteration as done:
-            if done.value is None:
-                raise
-            outcome: OutcomeOf[FieldsT_contra] = done.value
-            return outcome
-        raise AssertionError("a step of a blocking client was awaited")
+        outcome: OutcomeOf[FieldsT_contra] | None = run_blocking(self._next())
+        if outcome is None:
+            raise StopIteration
+        return outcome
 
     def collect(self) -> Outcomes[FieldsT_contra]:
         """Return the outcomes of all queries, in the order of the queries.
@@ -279,7 +273,7 @@ class OutcomeStream(_Block["Runner"], Generic[FieldsT_contra]):
             self._leave()
 
 
-class AsyncOutcomeStream(_Block["AsyncRunner"], Generic[FieldsT_contra]):
+class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the block

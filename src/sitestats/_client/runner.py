@@ -118,6 +118,16 @@ class Stop:
             raise StoppedError
 
 
+def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that only blocks."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise AssertionError("a step of a blocking client was awaited")
+
+
 class _Runner:
     """What both runners have in common; what their steps call may be awaitable."""
 
@@ -206,12 +216,7 @@ class Runner(_Runner):
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run *flow*, whose steps block."""
-        try:
-            self.run_steps(flow, on_note).send(None)
-        except StopIteration as done:
-            result: T = done.value
-            return result
-        raise AssertionError("a step of a blocking client was awaited")
+        return run_blocking(self.run_steps(flow, on_note))
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
