@@ -150,8 +150,7 @@ def subject(query: StatsQuery) -> dict[str, str]:
     filters = (
         f"{name}={value}"
         for name, value in wanted.params.items()
-        # That of the page stands alone.
-        if name not in {*NO_FILTERS, "page"}
+        if name not in NO_FILTERS and name != "page"
     )
     page = wanted.path or wanted.params.get("page")
     values = {"hostname": wanted.hostname, "page": page, "filters": ", ".join(filters)}
