@@ -61,7 +61,7 @@ def environment(emulator: Emulator) -> Iterator[None]:
 def check_statuses(
     for_visitor: Callable[[sitestats.SiteStatsError], tuple[int, str, dict[str, str]]],
 ) -> None:
-    """Each error is the status of the table, and its text stays in the log."""
+    """Each error has its status, and its text stays in the log."""
     for error, status in EXPECTED:
         found, text, headers = for_visitor(error)
         assert (found, "Retry-After" in headers) == (status, status == 503)
