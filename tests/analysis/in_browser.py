@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
+from analysis.sample_tables import ATTACKS, sample_tables
 from chromium import FLAGS, find_chromium
 from displayed import Page, assert_harmless, pages_of
-from sample_tables import ATTACKS, sample_tables
 from sitestats import Entries, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.sample_tables import sample_tables
 from displayed import pages_of, terminal
 from plotted import daily, entries_of, stats_of
-from sample_tables import sample_tables
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator

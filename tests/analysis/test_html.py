@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.sample_tables import ATTACKS, sample_tables, website
 from displayed import assert_harmless, pages_of
 from plotted import daily, entries_of, stats_of
-from sample_tables import ATTACKS, sample_tables, website
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats._results.display import Table

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_model
 import sitestats.emulator
 from bare_client import exactly
-from reference_model import UTM, Row
+from emulator import reference_model
+from emulator.reference_model import UTM, Row
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import reference_model
 from bare_client import NOW, GetStats, exactly
-from reference_model import Row
+from emulator import reference_model
+from emulator.reference_model import Row
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow

@@ -26,7 +26,7 @@ from sitestats import (
 )
 from sitestats._store.sqlite import _PRUNE_EVERY
 from sitestats.emulator import Emulator
-from stores import execute
+from store.stores import execute
 
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)

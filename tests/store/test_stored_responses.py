@@ -28,7 +28,7 @@ from sitestats import (
 )
 from sitestats._store import stored_responses as module
 from sitestats.emulator import Emulator
-from stores import InMemory, Stuck, execute
+from store.stores import InMemory, Stuck, execute
 
 if TYPE_CHECKING:
     from pathlib import Path
