@@ -161,13 +161,13 @@ def test_a_list_without_websites_is_refused() -> None:
 
 
 def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
-    """The three files in the documentation can be read, and are equal."""
+    """The two files in the documentation can be read, and are equal."""
     text = (Path(__file__).parents[2] / "docs" / "provisioning.md").read_text("utf-8")
     wanted = (
         WebsiteSpec("shop.example", "Europe/Amsterdam", label="shop"),
         WebsiteSpec("blog.example", public=True),
     )
-    for language, ending in (("toml", "toml"), ("json", "json"), ("text", "csv")):
+    for language, ending in (("toml", "toml"), ("text", "csv")):
         fence = rf"^```{language}\n(.+?)^```"
         (shown,) = re.findall(fence, text, re.MULTILINE | re.DOTALL)
         assert load(shown, f"websites.{ending}") == (wanted, [])
