@@ -116,7 +116,7 @@ stats --all {HOST}                       | --all: name no HOST
 stats {HOST} {BLOG} --table pages --format csv | requested are: totals
 stats {HOST} {BLOG} --each moth          | --each
 stats --hosts-from none.txt              | --hosts-from
-stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search=
+stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search'
 compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against

@@ -139,7 +139,7 @@ def test_every_problem_of_an_address_is_reported() -> None:
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("/example.com?period=month&count=2", "'period=month' of a dashboard"),
+        ("/example.com?period=month&count=2", "'period' of a dashboard"),
         ("/example.com?start=today&end=yesterday", "swap them"),
         ("/example.com/.json", r"use \.where\(page='/'\)"),
         ("/example.com/%2e%2E/api/websites.json", "'..' as a segment"),
@@ -159,8 +159,15 @@ def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
     assert query.version(1).problems() == ()
 
 
-def test_a_password_in_an_address_does_not_show() -> None:
-    """The error of a refused address shows no password of it."""
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://me:secret@stats.example.org/example.com",
+        f"{BASE}/example.com?share=secret",
+    ],
+)
+def test_a_password_in_an_address_does_not_show(address: str) -> None:
+    """The error of a refused address shows no password of it, nor a link's token."""
     with pytest.raises(QueryError) as caught:
-        StatsQuery.from_url("https://me:secret@stats.example.org/example.com")
+        StatsQuery.from_url(address)
     assert "secret" not in str(caught.value)

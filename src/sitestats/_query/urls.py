@@ -79,8 +79,8 @@ def _checked(
             problems.append(broken("address-parameter", message, "from_url"))
         elif not is_data and not is_documented(name):
             message = (
-                f"the parameter {shown(f'{name}={value}')} of a dashboard is not "
-                "documented: leave it out, and use the steps of a query"
+                f"the parameter {shown(name)} of a dashboard is not documented: leave "
+                "it out, and use the steps of a query"
             )
             problems.append(broken("address-parameter", message, "from_url"))
         else:
