@@ -7,9 +7,9 @@ from __future__ import annotations
 
 # For ``ensure``: a call imports nothing.
 from . import _run as _run
-from ._differences import Difference
 from ._lists import ListedHost, read_host_list
 from ._report import ProvisionedWebsite, ProvisioningPlan, ProvisioningReport, State
+from ._specs import Difference
 
 __all__ = [
     "Difference",

@@ -36,9 +36,14 @@ from sitestats._protocol.failures import is_about_account
 from sitestats._protocol.flow import Flow, Note, Sleep, now
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._differences import as_added, by_hostname, differences_of, normalised
 from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
-from ._specs import WebsiteSpec
+from ._specs import (
+    WebsiteSpec,
+    as_added,
+    by_hostname,
+    differences_of,
+    normalised,
+)
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""

@@ -14,8 +14,7 @@ from sitestats._results.display import Displayed, Table
 from sitestats._results.tables import named, of_rows
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._differences import Difference, as_added, by_hostname, differences_of
-from ._specs import WebsiteSpec
+from ._specs import Difference, WebsiteSpec, as_added, by_hostname, differences_of
 
 State: TypeAlias = Literal[
     "to_add", "added", "present", "differing", "refused", "unknown", "not_tried"
