@@ -154,9 +154,11 @@ class _Block(Generic[RunnerT]):
                 return outcome
             if self._taken == self._arrived:
                 return None
-            result: Outcome = await self._next_result()
-            self._waiting[result.index if in_order else self._arrived] = result
+            result: Outcome | BaseException = await self._next_result()
             self._arrived += 1
+            if isinstance(result, BaseException):
+                raise result
+            self._waiting[result.index if in_order else self._given] = result
 
     async def _take_queries(self) -> None:
         """Begin as many queries as may be under way.
@@ -260,10 +262,11 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
         future = self._pool.submit(run, self._stopped.run, self._flow(job))
         future.add_done_callback(self._results.put)
 
-    async def _next_result(self) -> Outcome:
+    async def _next_result(self) -> Outcome | BaseException:
         while True:
             with suppress(Empty):
-                return self._results.get(timeout=_POLL_SECONDS).result()
+                future = self._results.get(timeout=_POLL_SECONDS)
+                return future.exception() or future.result()
 
     def __exit__(self, *_exc_info: object) -> None:
         try:
@@ -351,17 +354,14 @@ class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
             # Nothing is kept alive during the wait for a job.
             del job, result
 
-    async def _next_result(self) -> Outcome:
+    async def _next_result(self) -> Outcome | Exception:
         if self._results:
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
         while not self._results:
             self._arrival = anyio.Event()
             await self._arrival.wait()
-        result = self._results.popleft()
-        if isinstance(result, Exception):
-            raise result
-        return result
+        return self._results.popleft()
 
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
