@@ -128,6 +128,11 @@ def test_a_first_day_in_the_future_is_refused() -> None:
         with pytest.raises(ConfigurationError, match=message):
             dataset.update(world.emulator, first_day=first_day)
     assert dataset.state == {}
+    dataset.update(world.emulator, lists=["pages"])
+    before = dataset.state
+    with pytest.raises(ConfigurationError, match="2033-01-01 is in the future"):
+        dataset.update(world.emulator, first_day=dt.date(2033, 1, 1))
+    assert dataset.state == before
 
 
 def test_an_update_of_named_websites_adds_no_list() -> None:

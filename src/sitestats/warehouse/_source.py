@@ -315,17 +315,17 @@ class _Run:
     def _first_of(self, state: dict[str, Any], now: dt.datetime) -> dt.date:
         """The first day of the dataset, which *state* has from the updates before."""
         days = [self.first_day] if self.first_day else []
+        # In the farthest east, tomorrow has begun.
+        if days and days[0] > now.date() + DAY:
+            raise ConfigurationError(
+                f"The first day (--since) {days[0]} is in the future. No website has a "
+                "day to read yet."
+            )
         if "since" in state:
             days.append(dt.date.fromisoformat(state["since"]))
         first = min(days, default=None)
         if first is None:
             raise ConfigurationError("The first update needs a first day (--since).")
-        # In the farthest east, tomorrow has begun.
-        if first > now.date() + DAY:
-            raise ConfigurationError(
-                f"The first day (--since) {first} is in the future. No website has a "
-                "day to read yet."
-            )
         if self.hostnames is None or "since" not in state:
             state["since"] = str(first)
         return first
