@@ -63,8 +63,8 @@ def stats(*, each: Unit | None, **options: Any) -> None:
     """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard or of its
-    data. The filters and days in the address then apply too, where they are
-    known from the service's document. A warning names every other parameter.
+    data. The filters and days in the address then apply too. A parameter of
+    a dashboard that the service's document does not have is an error.
 
     CSV and JSON lines, and a table of several websites or with --each, have a row for
     each, in the order of the websites. A failure is a line on standard error, and the
