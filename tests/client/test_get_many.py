@@ -20,7 +20,7 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from both_clients import QUICK, WITH_TRIO, Respond, opened
+from both_clients import QUICK, VARIANTS, WITH_TRIO, Respond, opened
 from loopback import Connection, serve
 from sitestats import (
     AsyncClient,
@@ -232,6 +232,32 @@ def test_an_asynchronous_source(variant: str) -> None:
         for given, _ in enumerate(stream):
             assert taken - given <= 4
     assert taken == 40
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_slow_source_does_not_delay_outcomes(variant: str) -> None:
+    """A response that is there is returned before more queries are taken."""
+    taken, most = 0, 1_000
+
+    def slow() -> Iterator[StatsQuery]:
+        nonlocal taken
+        for taken in range(1, most + 1):  # noqa: B007 - the test reads it
+            time.sleep(PLENTY / most)
+            yield query()
+
+    async def slow_too() -> Any:
+        nonlocal taken
+        for taken in range(1, most + 1):  # noqa: B007 - as above
+            await anyio.sleep(PLENTY / most)
+            yield query()
+
+    source = slow() if variant == "blocking" else slow_too()
+    with (
+        opened(variant, good, max_connections=most) as client,
+        client.stats.get_many(source, concurrency=most) as stream,
+    ):
+        next(iter(stream))
+        assert taken < most
 
 
 @pytest.mark.parametrize("loop", WITH_TRIO[1:])

@@ -85,6 +85,7 @@ class _Block(Generic[RunnerT]):
 
     _begin: Any
     _next_result: Any
+    _results: Any
     _takes_awaited: ClassVar = False
 
     def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
@@ -188,6 +189,9 @@ class _Block(Generic[RunnerT]):
                 raise QueryError([Problem(message, where=where)])
             self._taken += 1
             self._begin((query, self._taken - 1))
+            if not self._results.empty():
+                # A slow source of queries does not delay outcomes.
+                return
 
     def _flow(self, job: Job) -> Flow[Outcome]:
         settings, fresh = self._runner.settings, self._options.fresh
@@ -223,7 +227,7 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
         self._stop = Stop()
         self._stopped = self._runner.stopped_by(self._stop)
         self._pool = ThreadPoolExecutor(self._limit, "sitestats-get-many")
-        self._results: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        self._results = SimpleQueue()
         return self
 
     def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
@@ -265,7 +269,7 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
     async def _next_result(self) -> Outcome | BaseException:
         while True:
             with suppress(Empty):
-                future = self._results.get(timeout=_POLL_SECONDS)
+                future: Future[Outcome] = self._results.get(timeout=_POLL_SECONDS)
                 return future.exception() or future.result()
 
     def __exit__(self, *_exc_info: object) -> None:
@@ -301,7 +305,7 @@ class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
 
     async def __aenter__(self) -> Self:
         self._enter()
-        self._results: deque[Outcome | Exception] = deque()
+        self._results = SimpleQueue()
         self._jobs: deque[Job] = deque()
         self._idle: list[anyio.Event] = []
         self._arrival = anyio.Event()
@@ -349,19 +353,20 @@ class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
                 result = await self._runner.run(self._flow(job))
             except Exception as error:  # noqa: BLE001 - raised again by __anext__
                 result = error
-            self._results.append(result)
+            self._results.put(result)
             self._arrival.set()
             # Nothing is kept alive during the wait for a job.
             del job, result
 
     async def _next_result(self) -> Outcome | Exception:
-        if self._results:
+        if not self._results.empty():
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
-        while not self._results:
+        while self._results.empty():
             self._arrival = anyio.Event()
             await self._arrival.wait()
-        return self._results.popleft()
+        result: Outcome | Exception = self._results.get_nowait()
+        return result
 
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
