@@ -154,6 +154,20 @@ def test_a_total_of_another_type_is_null_in_its_own_row(client: Client) -> None:
         assert f"{HOST} " in repr(result)
 
 
+def test_a_list_of_another_type_has_no_rows(client: Client) -> None:
+    """The others have theirs, and a warning names the website that has none."""
+    query = QUERY.fields("visitors", "pages")
+    outcomes = collect(client, query, query.website(BLOG))
+    body = json.dumps(outcomes[0].result().raw() | {"pages": "none"}).encode()
+    with pytest.warns(SiteStatsWarning, match="'pages' is left out"):
+        wrong = Succeeded(query, 0, Stats.from_body(query, body))
+    found = Outcomes([wrong, outcomes[1]])
+    for result in (found, found.compare_to(outcomes), outcomes.compare_to(found)):
+        with pytest.warns(SiteStatsWarning, match=rf"here: {HOST} \(pages can't be"):
+            rows = result.to_dicts("pages")
+        assert {row["hostname"] for row in rows} == {BLOG}
+
+
 @given(
     failing=st.lists(st.booleans(), max_size=8),
     concurrency=st.integers(1, 5),

@@ -45,6 +45,7 @@ from .outcomes import (
     Succeeded,
     days_of,
     error_of,
+    has_list,
     no_entries,
     total_of,
 )
@@ -542,6 +543,10 @@ class Pair:
         """One total in both periods, None where it is not known."""
         return Change(total_of(self.now, name), total_of(self.before, name))
 
+    def has_list(self, field: str) -> bool:
+        """Whether a list can be read on both sides, if it was requested."""
+        return all(has_list(one, field) for one in self.sides)
+
     def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
         """The rows of a frame: one of the totals, or those of a list."""
         outcome, whole = self.sides[0], self.comparison
@@ -557,7 +562,7 @@ class Pair:
             ]
             errors = filter(None, map(error_of, self.sides))
             last = {"error": "; ".join(errors) or None, **last}
-        elif whole is None:
+        elif whole is None or not self.has_list(field):
             empty = no_entries(field, outcome.query)
             columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001 - of this module
         else:
@@ -684,8 +689,10 @@ class Comparisons(Many[Comparison, TableName]):
     def _queries(self) -> Sequence[StatsQuery]:
         return [one.query for pair in self._pairs for one in pair.sides]
 
-    def _left_out(self) -> Sequence[Outcome]:
-        return [*self.failed, *self.unmatched]
+    def _left_out(self, field: str) -> Sequence[Outcome]:
+        wrong = (o for p in self._pairs if p.comparison for o in p.sides)
+        unread = [one for one in wrong if not has_list(one, field)]
+        return [*self.failed, *self.unmatched, *unread]
 
     def _part(self, part: slice) -> Self:
         whole = [pair for pair in self._pairs if pair.comparison is not None]

@@ -201,10 +201,10 @@ class HasFrame(Generic[FieldT]):
         if field is None:
             return self._table()
         columns = self._table(field)
-        self._warn()
+        self._warn(field)
         return columns
 
-    def _warn(self) -> None:
+    def _warn(self, field: FieldT) -> None:
         """Warn of outcomes without rows in the frame of a list."""
 
 

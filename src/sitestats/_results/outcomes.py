@@ -145,6 +145,12 @@ def total_of(outcome: Outcome | None, name: str) -> float | None:
     return getattr(stats, name) if stats and name in stats else None
 
 
+def has_list(outcome: Outcome, field: str) -> bool:
+    """Whether a list can be read, if it was requested; False without a response."""
+    stats = outcome.stats
+    return stats is not None and field not in stats._wrong  # noqa: SLF001 - of results
+
+
 def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
     """A list as the response to *query* would have it, without entries."""
     wanted = requested(query)
@@ -180,7 +186,7 @@ class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT])
         """The rows of each query; without queries those of ``NO_OUTCOME``."""
 
     @abstractmethod
-    def _left_out(self) -> Sequence[Outcome]:
+    def _left_out(self, field: str) -> Sequence[Outcome]:
         """The outcomes without rows in the frame of a list."""
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
@@ -195,12 +201,13 @@ class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT])
     def _names(self) -> Sequence[str]:
         return [*map(attrgetter("query.hostname"), self)]
 
-    def _warn(self) -> None:
-        if found := self._left_out():
-            some = [
-                f"{one.query.hostname} ({error_of(one) or 'in one period alone'})"
-                for one in found[:3]
-            ]
+    def _warn(self, field: str) -> None:
+        if found := self._left_out(field):
+            some: list[str] = []
+            for one in found[:3]:
+                is_alone = has_list(one, field)
+                why = "in one period alone" if is_alone else f"{field} can't be read"
+                some.append(f"{one.query.hostname} ({error_of(one) or why})")
             if len(found) > len(some):
                 some.append(f"{len(found) - len(some)} more")
             warn(
@@ -314,7 +321,7 @@ class CollectedOutcomes(
             else:
                 entries: Entries[Any] = (
                     getattr(one.stats, field)
-                    if one.stats
+                    if has_list(one, field)
                     else no_entries(field, one.query)
                 )
                 columns = [*entries._table()]  # noqa: SLF001 - of all results
@@ -323,8 +330,8 @@ class CollectedOutcomes(
                     del last["truncated"]
             yield around(subject(one.query) | days_of(one), columns, last)
 
-    def _left_out(self) -> Sequence[Outcome]:
-        return self.failed
+    def _left_out(self, field: str) -> Sequence[Outcome]:
+        return [one for one in self if not has_list(one, field)]
 
     def _lists(self) -> Iterator[tuple[str, Self]]:
         for name in TABLES:
