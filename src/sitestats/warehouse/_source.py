@@ -100,10 +100,9 @@ class Estimate:
         return self.requests > max(_LARGE, 2 * self.last_requests)
 
     def __str__(self) -> str:
-        return (
-            f"at most {counted(self.requests, 'request')}; the last update made "
-            f"{self.last_requests:,}"
-        )
+        last = f"; the last update made {self.last_requests:,}"
+        most = counted(self.requests, "request")
+        return f"at most {most}{last if self.last_requests else ''}"
 
 
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
