@@ -366,6 +366,7 @@ def test_as_many_months_before(first: date, more: int) -> None:
         (QUERY, "period", "not known here"),
         (QUERY.since("2026-03-01"), "year", "not known here"),
         (QUERY.between("2026-03-02", "2026-03-31"), "month", "is not whole months"),
+        (QUERY.between("2026-03-01", "2026-03-30"), "month", "is not whole months"),
         (QUERY.during("2026-03"), "week", "is not whole weeks"),
         (QUERY.between("today-99999d", "today"), "period", "up to 99999"),
     ],
