@@ -151,7 +151,9 @@ class _SenderBase:
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise TooLargeError
-                exchange.left()
+                if not is_awaited:
+                    # Awaited, this would leave httpx's generators to trio, which warns.
+                    exchange.left()
         finally:
             if is_awaited:
                 await response.aclose()
