@@ -21,6 +21,7 @@ from itertools import count
 from typing import Any
 
 import attrs
+import httpx
 import trustme
 
 from both_clients import QUERY, opened
@@ -338,9 +339,10 @@ CASES: dict[str, Case] = {
         has={"retry_after": 86400.0},
     ),
     "redirects to itself": redirect("307 Temporary", "%HERE%/example.com.json"),
-    "redirects to no address": broken(
-        whole(b"", "Location: a:b", status="307 Temporary"), close
-    ),
+    # httpx2 does not read the address of a redirect that is not followed.
+    "redirects to no address": redirect("307 Temporary", "a:b")
+    if httpx.__name__ == "httpx2"
+    else broken(whole(b"", "Location: a:b", status="307 Temporary"), close),
     "redirects to another host": redirect("302 Found", "%ELSEWHERE%/"),
     # Writes, which are never repeated.
     "resets a write": case(reset, gives=FAILED, call=add, has=SENT),
