@@ -90,7 +90,7 @@ def fuzz() -> str:
         (
             f"`{name}`" if name != "result" else "a result",
             f"{memory[name]:,}",
-            wire[name],
+            f"{wire[name]:,}",
         )
         for name, _ in (memory | wire).most_common()
     ]
