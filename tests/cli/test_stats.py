@@ -6,14 +6,14 @@ import io
 import json
 import os
 import shlex
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import openpyxl
 import pytest
 
-from commands import rows_of, run_in_a_terminal
+from commands import TODAY, rows_of, run_in_a_terminal
 from sitestats import StatsQuery
 from sitestats.cli._app import app
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 HOST = "semicomplete.com"
 BLOG = "blog.semicomplete.com"
 LAST = ("--last", "4", "-f", "visitors")
-TODAY = datetime.now(UTC).date()
 
 
 # --- one website --------------------------------------------------------------------

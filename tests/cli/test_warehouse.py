@@ -7,19 +7,16 @@ import shutil
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import start
+from commands import TODAY, start
 from sitestats._common.lock_files import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from commands import Run
     from sitestats.emulator import Emulator
 
@@ -28,10 +25,8 @@ pytest.importorskip("dlt")
 
 pytestmark = pytest.mark.slow
 
-TODAY = datetime.now(UTC).date()
 SINCE = str(TODAY - timedelta(days=2))
 YESTERDAY = str(TODAY - timedelta(days=1))
-NOON = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC)
 BLOG = "blog.semicomplete.com"
 UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
@@ -41,16 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture(autouse=True, scope="module")
-def noon(served: tuple[Emulator, str]) -> Iterator[None]:
-    """The present of the service and of the status: no day ends between two tests."""
-    served[0].now = NOON
-    with pytest.MonkeyPatch.context() as patch:
-        clock = SimpleNamespace(now=lambda _zone: NOON)
-        patch.setattr("sitestats.cli._warehouse.datetime", clock)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
 
+from sitestats._query import periods
+from sitestats._query.periods import moment_of
 from sitestats.emulator import Emulator
 
 
@@ -29,11 +33,21 @@ class Done:
 Run = Callable[..., Done]
 
 
+TODAY = datetime.now(UTC).date()
+NOON = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC)
+
+
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Emulator, str]]:
-    """An emulator with the demo's traffic on a loopback socket, and its address."""
-    emulator = Emulator.demo()
-    with emulator.serve() as address:
+    """An emulator with the demo's traffic on a loopback socket, and its address.
+
+    For it and for commands it is always noon, so that no day ends during the tests.
+    """
+    emulator = Emulator.demo(now=NOON)
+    clock = SimpleNamespace(now=lambda _zone: NOON)
+    with emulator.serve() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(periods, "moment_of", lambda now: moment_of(now or NOON))
+        patch.setattr("sitestats.cli._warehouse.datetime", clock)
         yield emulator, address
 
 
