@@ -33,20 +33,20 @@ class Done:
 Run = Callable[..., Done]
 
 
-TODAY = datetime.now(UTC).date()
-NOON = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC)
+NOW = datetime.now(UTC)
+TODAY = NOW.date()
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Emulator, str]]:
     """An emulator with the demo's traffic on a loopback socket, and its address.
 
-    For it and for commands it is always noon, so that no day ends during the tests.
+    Time stands still for it and for commands, so that no day ends during the tests.
     """
-    emulator = Emulator.demo(now=NOON)
-    clock = SimpleNamespace(now=lambda _zone: NOON)
+    emulator = Emulator.demo(now=NOW)
+    clock = SimpleNamespace(now=lambda _zone: NOW)
     with emulator.serve() as address, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(periods, "moment_of", lambda now: moment_of(now or NOON))
+        patch.setattr(periods, "moment_of", lambda now: moment_of(now or NOW))
         patch.setattr("sitestats.cli._warehouse.datetime", clock)
         yield emulator, address
 
