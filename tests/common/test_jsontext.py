@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.jsontext import JsonValue, load_json
+from sitestats._common.wire import JsonValue, load_json
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none()

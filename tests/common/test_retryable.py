@@ -23,9 +23,8 @@ from sitestats._common.errors import is_temporary
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import Pauses, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep, send_with_retries
 from sitestats._protocol.responses import decode_json
-from sitestats._protocol.retry import send_with_retries
 
 GET = HttpRequest("GET", "/example.com.json")
 POST = HttpRequest("POST", "/api/websites/add")

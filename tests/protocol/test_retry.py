@@ -18,12 +18,16 @@ from sitestats._common.errors import (
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._protocol.retry import (
+from sitestats._protocol.flow import (
     NO_DEADLINE,
     Deadline,
+    Moment,
+    Note,
+    Now,
     Pausing,
     Retrying,
+    Send,
+    Sleep,
     is_contains_search,
     send_with_retries,
 )

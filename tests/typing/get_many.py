@@ -30,7 +30,7 @@ from sitestats import (
     WebsiteList,
     WebsitesAPI,
 )
-from sitestats._common.jsontext import JsonValue
+from sitestats._common.wire import JsonValue
 from sitestats.analysis import Comparison, Comparisons
 
 

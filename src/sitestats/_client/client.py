@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import httpx  # noqa: F401 - the base class names it
 
     from sitestats._common.fields import FieldsT
-    from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
+    from sitestats._common.wire import JsonValue
     from sitestats._protocol.check_setup import SetupReport
     from sitestats._query.builder import Against
     from sitestats._results.comparison import Comparison, Comparisons

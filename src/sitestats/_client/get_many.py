@@ -40,7 +40,7 @@ from sitestats._common.settings import (
 )
 from sitestats._common.text import shown
 from sitestats._protocol import operations
-from sitestats._protocol.retry import NO_DEADLINE, Deadline
+from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 

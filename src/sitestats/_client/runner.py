@@ -28,11 +28,12 @@ from sitestats._protocol.flow import (
     Moment,
     Note,
     Now,
+    Pausing,
+    Retrying,
     Send,
     Sleep,
     StoreResponse,
 )
-from sitestats._protocol.retry import Pausing, Retrying
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator

@@ -11,13 +11,12 @@ from sitestats._common.errors import (
     PermissionDeniedError,
     SiteStatsError,
 )
-from sitestats._common.jsontext import JsonValue
 from sitestats._common.settings import Settings
 from sitestats._common.text import counted
-from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
+from sitestats._common.wire import Credentials, HttpRequest, HttpResponse, JsonValue
 from sitestats._query.builder import StatsQuery, requested
 
-from .flow import Flow, Send, now
+from .flow import Flow, send_once
 from .requests import list_request
 from .responses import decode_json, read, read_websites
 
@@ -107,14 +106,6 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         failure = error
         rows.append(SetupRow(step, str(error), ok=False))
     return SetupReport(tuple(rows), failure)
-
-
-def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
-    """The response to *request*, without a retry."""
-    began = yield from now()
-    response = yield Send(request, began.monotonic + settings.total_timeout)
-    assert isinstance(response, HttpResponse)
-    return response
 
 
 def _check_credentials(

@@ -25,9 +25,8 @@ from sitestats._common.errors import (
     ServiceError,
     WebsiteLockedError,
 )
-from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import cut, plain
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 
 OK: Final = range(200, 300)
 """The statuses of success."""

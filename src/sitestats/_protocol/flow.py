@@ -1,23 +1,47 @@
-"""Sans-I/O flows: the steps of an operation, and the type of an operation.
+"""Sans-I/O flows: the steps of an operation, and how one sends a request.
 
-A flow is a generator. It yields a step, is sent the result, and returns a
-model. It does no I/O itself, so one flow serves both clients, and a test of it
-needs no clock, no socket and no mock.
+A flow is a generator. It yields a step, is sent the result, and returns a model. It
+does no I/O itself, so one flow serves both clients, and a test of it needs no clock, no
+socket and no mock.
+
+A GET is sent again after a connection failure, a timeout, a 429 and a 5xx. Any other
+method is only when it certainly did not leave the machine. No wait is shorter than
+``Retry-After``, and one that would pass the total timeout ends the call at once.
+
+The requests of a client share ``Pauses``: all wait when the service asks one of them
+to. The requests of a ``get_many`` share a ``Deadline`` too: all end when it passes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 
+from sitestats._common.errors import (
+    TOO_MANY_REQUESTS,
+    RateLimitedError,
+    RequestTimeoutError,
+    TransportError,
+    is_temporary,
+    may_repeat,
+)
+from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._query.builder import StatsQuery
 from sitestats._query.requested import Requested
+from sitestats._query.rules import PAGE_FILTERS, is_contains
 from sitestats._results.stats import Stats
 
 T = TypeVar("T")
+
+_EARLY: Final = 0.01
+"""Seconds by which a timer may fire early."""
+
+# --- steps --------------------------------------------------------------------------
 
 
 class Moment(NamedTuple):
@@ -91,3 +115,161 @@ def now() -> Flow[Moment]:
     outcome = yield Now()
     assert isinstance(outcome, Moment)
     return outcome
+
+
+# --- sending, once or with retries ----------------------------------------------------
+
+
+def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+    """The response to *request*, without a retry."""
+    began = yield from now()
+    response = yield Send(request, began.monotonic + settings.total_timeout)
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+@attrs.frozen
+class Retrying:
+    """A note of a flow: this request will be retried after a pause."""
+
+    request: HttpRequest
+    seconds: float
+    attempt: int
+    """The attempt that failed, from 1."""
+    cause: int | str
+    """The status of the response; where none arrived, the name of the error."""
+
+
+class Pausing(Retrying):
+    """A note of a flow: the service asked all requests of a kind to wait."""
+
+
+@attrs.frozen
+class Deadline:
+    """When the last request of a block has to end."""
+
+    seconds: float
+    """From the beginning of the block."""
+    at: float
+    """By the monotonic clock."""
+
+    def is_over(self, moment: Moment) -> bool:
+        """Whether it has passed, or is so close that a timer may have fired."""
+        return moment.monotonic > self.at - _EARLY
+
+    def error(
+        self, query: StatsQuery, last: TransportError | None = None
+    ) -> RequestTimeoutError:
+        """The error for *query*; its *last* attempt is None where nothing was sent."""
+        return RequestTimeoutError(
+            f"no response about {query.hostname} within the deadline of get_many, "
+            f"{self.seconds:g} s",
+            request=last and last.request,
+            maybe_sent=last is not None and last.maybe_sent,
+        )
+
+
+NO_DEADLINE: Final = Deadline(math.inf, math.inf)
+"""That of a block without one."""
+
+
+def send_with_retries(
+    request: HttpRequest,
+    settings: Settings,
+    started: Moment | None = None,
+    deadline: Deadline | None = None,
+) -> Flow[HttpResponse]:
+    """Send *request*, with retries and pauses, within the total timeout.
+
+    The value is the last response, whatever its status.
+
+    Args:
+        request: What to send.
+        settings: Those of the client, with the pauses of its requests.
+        started: When the call began; None for now.
+        deadline: That of a block of many. The time of a request of a block begins
+            after the pause that holds it, so that all of them can wait for it.
+
+    Raises:
+        TransportError: The last attempt had no response.
+        RateLimitedError: A pause is longer than the time left. No request is sent.
+    """
+    total, pauses, policy = settings.total_timeout, settings.pauses, settings.retry
+    end = math.inf if deadline is None else deadline.at
+    if pauses and deadline is not None:
+        yield from _wait(request, settings, None, end)
+        started = None
+    until = min((started or (yield from now())).monotonic + total, end)
+    attempt = 0
+    while True:
+        if pauses:
+            yield from _wait(request, settings, until, end)
+        attempt += 1
+        cause: int | str
+        try:
+            response = yield Send(request, until, attempt)
+            assert isinstance(response, HttpResponse)
+        except TransportError as error:
+            again = error.temporary and may_repeat(request, maybe_done=error.maybe_sent)
+            seconds, cause = _pause(policy, attempt), type(error).__name__
+            if not again or (yield from now()).monotonic + seconds >= until:
+                raise
+        else:
+            cause = response.status
+            if cause < TOO_MANY_REQUESTS:
+                return response
+            time, asked = (yield from now()).monotonic, response.retry_after or 0.0
+            if cause == TOO_MANY_REQUESTS and asked:
+                is_search = is_contains_search(request)
+                pauses.begin(now=time, seconds=asked, searches_alone=is_search)
+                yield Note(Pausing(request, asked, attempt, cause))
+            again = request.method == "GET" and is_temporary(cause)
+            seconds = max(_pause(policy, attempt), asked)
+            if not again or time + seconds >= until:
+                return response
+        yield Note(Retrying(request, seconds, attempt, cause))
+        yield Sleep(seconds)
+
+
+def _pause(policy: RetryPolicy, attempt: int) -> float:
+    """Seconds before the next attempt; infinite after the last."""
+    return policy.wait(attempt) if attempt <= policy.retries else math.inf
+
+
+def is_contains_search(request: HttpRequest) -> bool:
+    """Whether *request* is a contains search (section 4.3, Wildcards).
+
+    Those have a rate limit of their own (section 7).
+    """
+    return any(
+        name in PAGE_FILTERS and any(map(is_contains, value.split(",")))
+        for name, value in request.params
+    )
+
+
+def _wait(
+    request: HttpRequest, settings: Settings, until: float | None, end: float
+) -> Flow[None]:
+    """Wait until no pause applies to *request*; one beyond *until* is an error.
+
+    Where *until* is None the request's time has not begun, and each pause may be as
+    long as that. The *end* is the deadline of the block.
+    """
+    is_search = is_contains_search(request)
+    while True:
+        time = (yield from now()).monotonic
+        left = settings.pauses.left(now=time, is_search=is_search)
+        if not left:
+            return
+        latest = min(time + settings.total_timeout, end) if until is None else until
+        if time + left >= latest:
+            limit = "total_timeout" if latest < end else "the deadline"
+            raise RateLimitedError(
+                f"{request} was not sent: the service requested a pause (429, "
+                f"Retry-After) that is longer than {limit} allows",
+                status=TOO_MANY_REQUESTS,
+                request=request,
+                retry_after=left,
+            )
+        # Another response may have made the pause longer in the meantime.
+        yield Sleep(left)

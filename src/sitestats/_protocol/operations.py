@@ -17,7 +17,7 @@ from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, query_against, validated
 from sitestats._results.outcomes import Failed, Succeeded
 
-from .flow import LookUp, StoreResponse, now
+from .flow import NO_DEADLINE, LookUp, StoreResponse, now, send_with_retries
 from .requests import (
     add_request,
     custom_request,
@@ -32,22 +32,19 @@ from .responses import (
     read_stats,
     read_websites,
 )
-from .retry import NO_DEADLINE, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest
+    from sitestats._common.wire import HttpRequest, JsonValue
     from sitestats._query.builder import Against
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
 
-    from .flow import Flow, Moment
-    from .retry import Deadline
+    from .flow import Deadline, Flow, Moment
 
 
 def list_websites(settings: Settings) -> Flow[WebsiteList]:

@@ -20,10 +20,15 @@ from sitestats._common.errors import (
     warn,
 )
 from sitestats._common.fields import TOTALS
-from sitestats._common.jsontext import JsonValue, load_json
 from sitestats._common.settings import Settings, credentials_from
 from sitestats._common.text import cut, shown
-from sitestats._common.wire import HttpRequest, HttpResponse, parse_http_date
+from sitestats._common.wire import (
+    HttpRequest,
+    HttpResponse,
+    JsonValue,
+    load_json,
+    parse_http_date,
+)
 from sitestats._common.zones import same_zone
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested

@@ -64,7 +64,7 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.wire import JsonValue
 
     from .entries import HistogramEntry
     from .stats import Stats

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.wire import JsonValue
     from sitestats._query.builder import StatsQuery
 
     from .tables import Column

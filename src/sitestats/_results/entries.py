@@ -29,7 +29,7 @@ from .tables import Column, for_json, named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.wire import JsonValue
 
 _HOUR: Final = dt.timedelta(hours=1)
 

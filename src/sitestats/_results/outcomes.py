@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.wire import JsonValue
 
     from .comparison import Comparisons
     from .stats import Stats

@@ -29,9 +29,8 @@ from sitestats._common.errors import (
     SiteStatsWarning,
 )
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
-from sitestats._common.jsontext import load_json
 from sitestats._common.text import cut
-from sitestats._common.wire import Headers
+from sitestats._common.wire import Headers, JsonValue, load_json
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrames, draw
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.fields import TableName
-    from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison

@@ -17,7 +17,7 @@ from sitestats._query.builder import requested
 from sitestats._query.requested import NO_FILTERS
 
 if TYPE_CHECKING:
-    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.wire import JsonValue
     from sitestats._query.builder import StatsQuery
 
 

@@ -9,7 +9,7 @@ from typing import Final, Never
 import attrs
 
 from sitestats._common.errors import Problem
-from sitestats._common.jsontext import JsonValue
+from sitestats._common.wire import JsonValue
 
 from .display import Displayed, Rows, Table
 from .tables import Column, named, of_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import attrs
 
 from sitestats._common.zones import zone_names
-from sitestats._protocol.check_setup import send_once
+from sitestats._protocol.flow import send_once
 from sitestats.emulator import Emulator
 
 from ._observation import Case, Observation, failure_of, observe, read_table
@@ -18,8 +18,7 @@ from ._shape import HISTOGRAMS, NULLS, Shape, lists_of, load, message, shape
 if TYPE_CHECKING:
     from sitestats import Client
     from sitestats._client.runner import Runner
-    from sitestats._common.jsontext import JsonValue
-    from sitestats._common.wire import HttpRequest, HttpResponse
+    from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 
 _MARKS: Final = {"same": "✓", "different": "✗", "not decided": "-"}
 

@@ -19,9 +19,8 @@ import attrs
 from sitestats._common.errors import SiteStatsError
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
-from sitestats._protocol.check_setup import send_once
 from sitestats._protocol.failures import OK
-from sitestats._protocol.flow import Sleep, now
+from sitestats._protocol.flow import Sleep, now, send_once
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import decode_json, read_websites
 from sitestats._query.builder import StatsQuery, requested
