@@ -33,7 +33,7 @@ def test_the_overview_is_for_people(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without options totals, a chart and tables are shown."""
-    monkeypatch.setattr(emulator._core.service, "null_entries", True)
+    monkeypatch.setattr(emulator._service, "null_entries", True)
     done = run("stats", HOST, "--last", 4)
     assert (done.code, done.err) == (0, "")
     for words in (
@@ -265,7 +265,8 @@ def test_all_websites(emulator: Emulator, run: Run) -> None:
     assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
     whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
     assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
-    emulator._core.service.websites = {}
+    for hostname in emulator.websites:
+        emulator.remove_website(hostname)
     done = run("stats", "--all", *LAST, "--format", "csv")
     assert (done.code, len(done.out.splitlines())) == (0, 1)
     assert done.err == "sitestats: the user has no websites\n"

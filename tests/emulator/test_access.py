@@ -104,7 +104,7 @@ def test_admin_credentials(
     for method, path in (("GET", "/api/websites"), ("POST", "/api/websites/add")):
         body = b'{"hostname": "example.com"}'
         request = RecordedRequest.of(method, path, headers, body)
-        response, _ = emulator._core.handle(request)
+        response, _ = emulator._handle(request)
         assert response.status == code
         expected = {"ok": False, "success": False, "error": error}
         assert json.loads(response.body) == expected

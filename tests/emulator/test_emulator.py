@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bare_client import NOW, bare_client
+from bare_client import NOW, GetStats, bare_client
 from sitestats.emulator import Emulator
 
 
@@ -41,6 +41,7 @@ def test_set_up_fails_loudly() -> None:
         lambda: emulator.add_website("example.org", timezone="europe/amsterdam"),
         lambda: emulator.change_website("example.org", locked=True),
         lambda: emulator.change_website("example.com", timezone="nowhere"),
+        lambda: emulator.remove_website("example.org"),
         lambda: emulator.add_key(access=["no host"]),
         lambda: Emulator.made_up(0),
         lambda: Emulator.made_up(1, days=0),
@@ -50,6 +51,16 @@ def test_set_up_fails_loudly() -> None:
     with pytest.raises(TypeError):
         emulator.change_website("example.com", lockd=True)
     assert emulator.websites == ("example.com",)
+
+
+def test_a_removed_website_is_unknown(emulator: Emulator, get_stats: GetStats) -> None:
+    """Its address is 404; added again, it has its rows."""
+    emulator.load([{"hostname": "example.com"}])
+    emulator.remove_website("EXAMPLE.com")
+    assert emulator.websites == ()
+    assert get_stats(fields="pageviews").status_code == 404
+    emulator.add_website("example.com")
+    assert get_stats(fields="pageviews").json()["pageviews"] == 1
 
 
 def test_recorded_requests_hide_the_key() -> None:
@@ -75,7 +86,7 @@ def test_an_emulator_that_nobody_uses_leaves_the_memory() -> None:
     """A thousand tests have a thousand emulators, each with a database."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com"}])
-    table = emulator._core.service.rows.table
+    table = emulator._service.rows.table
     left, other = weakref.ref(emulator), Emulator()
     gc.disable()
     try:
@@ -84,7 +95,7 @@ def test_an_emulator_that_nobody_uses_leaves_the_memory() -> None:
     finally:
         gc.enable()
     with (
-        other._core.service.rows.cursor() as cursor,
+        other._service.rows.cursor() as cursor,
         pytest.raises(Exception, match="not exist"),
     ):
         cursor.execute(f"SELECT * FROM {table}")

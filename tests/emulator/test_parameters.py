@@ -84,7 +84,7 @@ def test_contains_searches_are_rate_limited() -> None:
     emulator = Emulator(now=NOW, contains_per_minute=2)
     emulator.add_website("example.com")
     seconds = 1000.0
-    emulator._core.service.clock = lambda: seconds
+    emulator._service.clock = lambda: seconds
     other = emulator.add_key(access=["example.com"])
 
     def search(key: str = "own", **params: str) -> tuple[int, str | None]:
@@ -111,7 +111,7 @@ def test_no_search_and_no_limit() -> None:
     for rate, expected in ((0, (429, "60")), (None, (200, None))):
         emulator = Emulator(contains_per_minute=rate)
         emulator.add_website("example.com")
-        emulator._core.service.clock = lambda: seconds
+        emulator._service.clock = lambda: seconds
         with bare_client(emulator) as client:
             for _ in range(3):
                 response = client.get("/example.com.json", params=SEARCH)

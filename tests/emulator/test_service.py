@@ -196,7 +196,7 @@ def test_unknown_addresses(emulator: Emulator) -> None:
     """An unknown address is 404, with the requested path."""
     for target in UNKNOWN:
         # Past httpx, which would mend some of them.
-        response, _ = emulator._core.handle(RecordedRequest.of("GET", target))
+        response, _ = emulator._handle(RecordedRequest.of("GET", target))
         assert response.status == 404
         expected = {"ok": False, "status": 404, "message": target}
         assert json.loads(response.body) == expected

@@ -67,7 +67,8 @@ class Runner:
 
     def reset(self) -> None:
         """Remove every website."""
-        self.emulator._core.service.websites = {}
+        for hostname in self.emulator.websites:
+            self.emulator.remove_website(hostname)
 
     def ensure(
         self,

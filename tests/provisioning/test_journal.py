@@ -127,7 +127,7 @@ def test_an_add_that_is_under_way_is_waited_for(
     """
     journal, clock = tmp_path / "journal" if with_journal else None, Clock()
     kill(emulator, "b.example", journal)
-    emulator._core.service.websites.pop("b.example")
+    emulator.remove_website("b.example")
     monkeypatch.setattr("sitestats._client.runner.time", clock)
     with pytest.warns(SiteStatsWarning, match="an earlier run sent b.example, and"):
         assert ensure(emulator, journal).complete
@@ -148,7 +148,8 @@ def test_journals_are_emptied_when_nothing_is_pending(
 
     assert ensure(emulator, journal).complete
     assert contents() == {b""}
-    emulator._core.service.websites.clear()
+    for hostname in emulator.websites:
+        emulator.remove_website(hostname)
     emulator.fail_next(reset=True, method="POST")
     (item,) = ensure(emulator, journal).unknown
     assert item.hostname == "a.example"
@@ -183,7 +184,7 @@ def test_what_an_interrupted_run_added_is_not_added_again(
 ) -> None:
     """A website that it added and the list lacks is unknown: the list may lag."""
     kill(emulator, "b.example", None)
-    emulator._core.service.websites.pop("a.example")
+    emulator.remove_website("a.example")
     report = ensure(emulator)
     assert [item.state for item in report.items] == ["unknown", "added", "added"]
     assert sent(emulator) == ["a", "b", "c"]

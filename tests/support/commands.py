@@ -64,11 +64,11 @@ def emulator(
     monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    there = dict(emulator._core.service.websites)
+    there = dict(emulator._service.websites)
     emulator.forget_requests()
     yield emulator
     emulator.clear_faults()
-    emulator._core.service.websites = there
+    emulator._service.websites = there
 
 
 @pytest.fixture

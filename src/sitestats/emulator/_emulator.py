@@ -6,6 +6,8 @@ Apart from the pytest plugin, only this module of the emulator imports the clien
 from __future__ import annotations
 
 import re
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -17,10 +19,11 @@ from uuid import uuid4
 import attrs
 
 from sitestats._common.errors import load_extra
+from sitestats._common.wire import HttpResponse
 
 from . import _responses, _traffic
 from ._access import Website, host_name
-from ._faults import GARBAGE, FailingService, Fault
+from ._faults import GARBAGE, Fault
 from ._http import RecordedRequest
 from ._periods import DAY, is_zone
 from ._rows import Rows
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 BASE_URL: Final = "http://emulator.test"
 """The base address of clients without a socket."""
+_MOST_RECORDED: Final = 10_000
+"""The most recorded requests; the oldest are dropped."""
 
 
 class Emulator:
@@ -113,19 +118,21 @@ class Emulator:
         """The key with access to every website."""
         self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
         """The ID of the user, for the Admin API."""
-        self._core = FailingService(
-            Service(
-                Rows(),
-                self.user_id,
-                {self.api_key: None},
-                role=role,
-                website_limit=website_limit,
-                contains_per_minute=contains_per_minute,
-                null_entries=null_entries,
-                ignore_unknown_keys=ignore_unknown_keys,
-                bare_list=bare_list,
-            )
+        self._service = Service(
+            Rows(),
+            self.user_id,
+            {self.api_key: None},
+            role=role,
+            website_limit=website_limit,
+            contains_per_minute=contains_per_minute,
+            null_entries=null_entries,
+            ignore_unknown_keys=ignore_unknown_keys,
+            bare_list=bare_list,
         )
+        self._requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
+        self._faults: list[Fault] = []
+        # Reentrant, because a fault's function may add another fault.
+        self._lock = threading.RLock()
         self.now = now
 
     @classmethod
@@ -146,7 +153,7 @@ class Emulator:
         emulator.add_website(_traffic.DEMO, public=True, label="all of it")
         for hostname, prefix in _traffic.PARTS.items():
             emulator.add_website(hostname, label=f"the part below {prefix}")
-        _traffic.load_demo(emulator._core.service.rows, emulator._core.service.now())
+        _traffic.load_demo(emulator._service.rows, emulator._service.now())
         return emulator
 
     @classmethod
@@ -182,7 +189,7 @@ class Emulator:
                 timezone=site.timezone,
                 label=f"made up: {site.kind.name}",
             )
-        service = emulator._core.service
+        service = emulator._service
         _traffic.load_made_up(service.rows, sites, service.now(), days)
         return emulator
 
@@ -191,7 +198,7 @@ class Emulator:
     @property
     def now(self) -> datetime | None:
         """The emulator's present; None for the clock."""
-        return self._core.service.fixed
+        return self._service.fixed
 
     @now.setter
     def now(self, now: datetime | None) -> None:
@@ -199,12 +206,12 @@ class Emulator:
             raise ValueError(
                 "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
             )
-        self._core.service.fixed = now
+        self._service.fixed = now
 
     @property
     def websites(self) -> tuple[str, ...]:
         """The host names of the websites, in the order in which they were added."""
-        return tuple(self._core.service.websites)
+        return tuple(self._service.websites)
 
     def add_website(
         self,
@@ -235,7 +242,7 @@ class Emulator:
                 already exists.
         """
         name = host_name(hostname)
-        if name in self._core.service.websites:
+        if name in self._service.websites:
             raise ValueError(f"{name} already exists: change it with change_website()")
         settings = timezone, public, label, hide_pages, locked, own_hostname, has_ssl
         self._put(Website(name, *settings))
@@ -249,15 +256,26 @@ class Emulator:
             ValueError: The website does not exist, or the zone is not valid.
             TypeError: The setting does not exist.
         """
-        website = self._core.service.websites.get(host_name(hostname))
+        self._put(attrs.evolve(self._get(hostname), **changes))
+
+    def remove_website(self, hostname: str) -> None:
+        """Remove a website. If it is added again, it has its page views and events.
+
+        Raises:
+            ValueError: The website does not exist.
+        """
+        self._service.websites.pop(self._get(hostname).hostname)
+
+    def _get(self, hostname: str) -> Website:
+        website = self._service.websites.get(host_name(hostname))
         if website is None:
             raise ValueError(f"{hostname!r} is not a website: use add_website()")
-        self._put(attrs.evolve(website, **changes))
+        return website
 
     def _put(self, website: Website) -> None:
         if not is_zone(website.timezone):
             raise ValueError(f"{website.timezone!r} is not a time zone name")
-        self._core.service.websites[website.hostname] = website
+        self._service.websites[website.hostname] = website
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:
         """Add another API key of the same user.
@@ -274,7 +292,7 @@ class Emulator:
         """
         hostnames = [access] if isinstance(access, str) else access
         key = f"sa_api_key_{uuid4().hex}"
-        self._core.service.keys[key] = {*map(host_name, hostnames)}
+        self._service.keys[key] = {*map(host_name, hostnames)}
         return key
 
     def load(
@@ -320,7 +338,7 @@ class Emulator:
         ...     hostname="example.com",
         ... )
         """
-        service = self._core.service
+        service = self._service
         for name in service.rows.load(
             rows, undated=service.now() - DAY, hostname=hostname
         ):
@@ -330,7 +348,7 @@ class Emulator:
 
     def transport(self) -> EmulatorTransport:
         """A transport for httpx that needs no socket, sync and async."""
-        return EmulatorTransport(self._core)
+        return EmulatorTransport(self._handle)
 
     def client(self, **options: Any) -> Client:
         """A sync client without a socket.
@@ -377,18 +395,18 @@ class Emulator:
         ...     address.startswith("http://127.0.0.1:")
         True
         """
-        return Serving(self._core, host, port)
+        return Serving(self._handle, host, port)
 
     # -- recorded requests and simulated failures
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
         """The last 10,000 requests that the emulator received, oldest first."""
-        return tuple(self._core.requests)
+        return tuple(self._requests)
 
     def forget_requests(self) -> None:
         """Empty ``requests``."""
-        self._core.requests.clear()
+        self._requests.clear()
 
     def fail_next(
         self,
@@ -471,16 +489,35 @@ class Emulator:
             when=when,
         )
         fault.check()
-        self._core.waiting.append(fault)
+        self._faults.append(fault)
 
     def clear_faults(self) -> None:
         """Remove the simulated failures that no request has met yet."""
-        self._core.waiting.clear()
+        self._faults.clear()
 
     @property
     def faults_left(self) -> int:
         """The number of calls of ``fail_next`` whose failures are not used up."""
-        return len(self._core.waiting)
+        return len(self._faults)
+
+    def _handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
+        """The response to a request, and the fault that its delivery has."""
+        self._requests.append(request)
+        fault = self._take_fault(request)
+        response = fault.respond(request, self._service.respond)
+        # The emulator's clock, by which clients decide which hours are over.
+        date = format_datetime(self._service.now().astimezone(UTC), usegmt=True)
+        return attrs.evolve(response, headers={"date": date, **response.headers}), fault
+
+    def _take_fault(self, request: RecordedRequest) -> Fault:
+        """The first fault that matches *request*, used once; or one without effect."""
+        with self._lock:
+            found = next((one for one in self._faults if one.matches(request)), Fault())
+            if found.times is not None:
+                found.times -= 1
+                if not found.times:
+                    self._faults.remove(found)
+        return found
 
     def __repr__(self) -> str:
         return f"<Emulator with {len(self.websites)} websites>"

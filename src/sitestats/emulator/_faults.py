@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Mapping
-from email.utils import formatdate
 from fnmatch import fnmatchcase
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -16,13 +13,10 @@ from sitestats._common.wire import HttpResponse
 
 from ._http import RecordedRequest
 from ._responses import json_response
-from ._service import Service
 
 _STATUSES: Final = range(200, 600)
 _LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
-_MOST_RECORDED: Final = 10_000
-"""The most recorded requests; the oldest are dropped."""
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
 
@@ -91,36 +85,5 @@ class Fault:
         return response if body is None else attrs.evolve(response, body=body)
 
 
-class FailingService:
-    """A service with simulated failures, which records the requests.
-
-    Both the server and the transport without a socket call it.
-    """
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
-        self.waiting: list[Fault] = []
-        # Reentrant, because a fault's function may add another fault.
-        self._lock = threading.RLock()
-
-    def handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
-        """The response to a request, and the fault that its delivery has."""
-        self.requests.append(request)
-        fault = self._take(request)
-        normal = self.service.respond
-        response = fault.respond(request, normal) if fault else normal(request)
-        # The emulator's clock, by which clients decide which hours are over.
-        date = formatdate(self.service.now().timestamp(), usegmt=True)
-        headers = {"date": date, **response.headers}
-        return attrs.evolve(response, headers=headers), fault or Fault()
-
-    def _take(self, request: RecordedRequest) -> Fault | None:
-        """The first fault that matches *request*, used once."""
-        with self._lock:
-            fault = next((one for one in self.waiting if one.matches(request)), None)
-            if fault is not None and fault.times is not None:
-                fault.times -= 1
-                if not fault.times:
-                    self.waiting.remove(fault)
-            return fault
+Handle: TypeAlias = "Callable[[RecordedRequest], tuple[HttpResponse, Fault]]"
+"""Gives the response to a request, and the fault that its delivery has."""

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from sitestats._common.wire import HttpResponse
 
-from ._faults import FailingService, Fault
+from ._faults import Fault, Handle
 from ._http import RecordedRequest
 
 HOST: Final = "127.0.0.1"
@@ -26,8 +26,8 @@ class _Server(ThreadingHTTPServer):
     # Fifty clients may connect at the same time.
     request_queue_size = 256
 
-    def __init__(self, service: FailingService, address: tuple[str, int]) -> None:
-        self.service = service
+    def __init__(self, handle: Handle, address: tuple[str, int]) -> None:
+        self.handle_recorded = handle
         self.ending = threading.Event()
         self.open: dict[socket.socket, threading.Thread] = {}
         """The open connections, and the thread of each."""
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = RecordedRequest.of(
             self.command, self.path, self.headers.items(), body
         )
-        response, fault = self._served.service.handle(request)
+        response, fault = self._served.handle_recorded(request)
         if fault.latency and self._served.ending.wait(fault.latency):
             self.close_connection = True
         elif fault.reset:
@@ -121,12 +121,12 @@ class Serving(AbstractContextManager[str]):
     # No generator: one that is never left would be closed when the program ends, and
     # wait for a thread that has stopped.
 
-    def __init__(self, service: FailingService, host: str, port: int) -> None:
-        self._service = service
+    def __init__(self, handle: Handle, host: str, port: int) -> None:
+        self._handle = handle
         self._address = host, port
 
     def __enter__(self) -> str:
-        self._server = _Server(self._service, self._address)
+        self._server = _Server(self._handle, self._address)
         # Half a second would be the usual time for the end of a block.
         serve = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         serve.daemon = True

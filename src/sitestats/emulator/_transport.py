@@ -10,7 +10,7 @@ import httpx
 
 from sitestats._common.wire import HttpResponse
 
-from ._faults import FailingService, Fault
+from ._faults import Fault, Handle
 from ._http import RecordedRequest
 
 
@@ -21,19 +21,19 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     can share it.
     """
 
-    def __init__(self, service: FailingService) -> None:
-        self._service = service
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        response, fault = self._service.handle(_recorded(request))
+        response, fault = self._handle(_recorded(request))
         if fault.latency:
             time.sleep(min(fault.latency, _limit(request)))
         return _response(request, response, fault)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
-        response, fault = self._service.handle(_recorded(request))
+        response, fault = self._handle(_recorded(request))
         if fault.latency:
             await anyio.sleep(min(fault.latency, _limit(request)))
         return _response(request, response, fault)
