@@ -22,7 +22,7 @@ from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutErro
 from sitestats._client.runner import Stop, StoppedError
 from sitestats._common.errors import TransportError
 from sitestats._common.wire import HttpRequest
-from sitestats._transport.exchange import Exchange, run
+from sitestats._transport.exchange import Exchange, run_blocking
 from sitestats._transport.pool import Pool
 
 PLENTY = 30.0
@@ -100,17 +100,17 @@ def test_who_waits_longest_is_next() -> None:
     pool, order = Pool(1), list[int]()
 
     def work(number: int) -> None:
-        run(pool.enter(exchange()))
+        run_blocking(pool.enter(exchange()))
         order.append(number)
         pool.leave()
 
-    run(pool.enter(exchange()))
+    run_blocking(pool.enter(exchange()))
     threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
     for number, thread in enumerate(threads, 1):
         thread.start()
         wait_until(lambda number=number: len(pool._waiting[0]) == number)
     pool.leave()
-    run(pool.enter(exchange()))
+    run_blocking(pool.enter(exchange()))
     assert order == [0, 1, 2, 3, 4]
     for thread in threads:
         thread.join()
@@ -203,9 +203,11 @@ def test_an_old_connection_is_not_used(
 def test_closing_wakes_who_waits() -> None:
     """A thread that waits for a place when the client is closed gets an error."""
     pool = Pool(1)
-    run(pool.enter(exchange()))
+    run_blocking(pool.enter(exchange()))
     with ThreadPoolExecutor(3) as executor:
-        waiting = [executor.submit(run, pool.enter(exchange())) for _ in range(3)]
+        waiting = [
+            executor.submit(run_blocking, pool.enter(exchange())) for _ in range(3)
+        ]
         wait_until(lambda: len(pool._waiting[0]) == 3)
         pool.close()
         for one in waiting:
@@ -262,7 +264,8 @@ def send(client: Client, stop: Stop) -> None:
     """Send a request that *stop* ends."""
     until = time.monotonic() + PLENTY
     request = HttpRequest("GET", "/")
-    client._sender.send(request, until=until, timeout=PLENTY, ending=stop.ending)
+    sender, ending = client._sender, stop.ending
+    run_blocking(sender.send(request, until=until, timeout=PLENTY, ending=ending))
 
 
 def test_a_stop_ends_what_waits_for_a_name() -> None:

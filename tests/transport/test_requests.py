@@ -14,6 +14,7 @@ from both_clients import KEY, USER, VARIANTS, opened
 from loopback import polite, serve
 from sitestats import Client, ResponseError, SiteStatsError, StatsQuery
 from sitestats._common.wire import Credentials, HttpRequest
+from sitestats._transport.exchange import run_blocking
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 QUERY = StatsQuery("a.example").fields("pages")
@@ -90,7 +91,7 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
     with mine, Client(BASE, api_key=KEY, http_client=mine) as client:
         request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
         with suppress(SiteStatsError):
-            client._sender.send(request, until=1e12, timeout=1)
+            run_blocking(client._sender.send(request, until=1e12, timeout=1))
     for one in sent:
         origin = one.url.scheme, one.url.host, one.url.port, one.headers["Host"]
         assert origin == ("https", "stats.example", 8443, "stats.example:8443")

@@ -523,7 +523,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         and retries. To end what is under way, cancel its task.
         """
         if self._owns_sender:
-            await self._sender.aclose()
+            self._sender.close()
         if self._own_store is not None:
             self._own_store.close()
 

@@ -121,10 +121,10 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
             **given,
         )
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import AsyncSender, Sender
+        from sitestats._transport.sender import Sender
 
-        make: Any = AsyncSender if self._is_awaited else Sender
-        self._set_up(settings, make(settings, http_client))
+        sender = Sender(settings, http_client, is_awaited=self._is_awaited)
+        self._set_up(settings, sender)
         self._owns_sender = True
 
     def _set_up(self, settings: Settings, sender: Any) -> None:

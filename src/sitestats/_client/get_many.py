@@ -44,7 +44,7 @@ from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 
-from .runner import AsyncRunner, Runner, Stop, run_blocking
+from .runner import AsyncRunner, Runner, Stop
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -235,7 +235,8 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
         return self
 
     def __next__(self) -> OutcomeOf[FieldsT_contra]:
-        outcome: OutcomeOf[FieldsT_contra] | None = run_blocking(self._next())
+        outcome: OutcomeOf[FieldsT_contra] | None
+        outcome = self._runner.run_blocking(self._next())
         if outcome is None:
             raise StopIteration
         return outcome

@@ -1,7 +1,7 @@
 """Run sans-I/O flows: send, sleep, read the clock and log, blocking or awaited; and
 end from one thread what others wait for.
 
-It is written once, with ``async``: ``Runner.run`` takes a coroutine that only blocks.
+It is written once, with ``async``: what ``Runner.run`` runs only blocks.
 
 Log records of attempts, retries and pauses are those of the logger ``sitestats``. A
 record holds a method, a path, a status and times: never a header, and never the value
@@ -119,24 +119,15 @@ class Stop:
             raise StoppedError
 
 
-def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that only blocks."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    raise AssertionError("a step of a blocking client was awaited")
-
-
 class _Runner:
-    """What both runners have in common; what their steps call may be awaitable."""
+    """What both runners have in common."""
 
     _stop: Stop | None = None
 
     def __init__(self, settings: Settings, sender: Any) -> None:
         self.settings = settings
-        self._send: Callable[..., Any] = sender.send
+        self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
+        self.run_blocking: Callable[..., Any] = sender.run_blocking
         self._stored: StoredResponses | None = None
         if settings.store is not None:
             # Few programs have one.
@@ -165,13 +156,11 @@ class _Runner:
                 try:
                     if isinstance(step, Send):
                         timeout = self.settings.timeout
-                        outcome = self._send(
+                        outcome = await self._send(
                             step.request, until=step.until, timeout=timeout
                         )
                     else:
-                        outcome = self._run_step(step, on_note)
-                    is_awaited = isawaitable(outcome)
-                    outcome = await outcome if is_awaited else outcome
+                        outcome = await self._run_step(step, on_note)
                 except SiteStatsError as failure:
                     error = failure
                 if isinstance(step, Send) and LOGGER.isEnabledFor(logging.DEBUG):
@@ -184,12 +173,12 @@ class _Runner:
             error = None
             flow.close()
 
-    def _run_step(self, step: Others, on_note: Observer | None) -> Any:
+    async def _run_step(self, step: Others, on_note: Observer | None) -> Any:
         match step:
             case Now():
                 return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
-                return self._sleep(seconds)
+                await self._sleep(seconds)
             case Note(event):
                 if isinstance(event, Retrying):
                     what = "retried in %.3g s"
@@ -197,14 +186,19 @@ class _Runner:
                         what = "a pause of %.3g s for all that it concerns"
                     text = f"%s: attempt %d got %s, {what}"
                     _log(logging.INFO, text, event, event.cause, seconds=event.seconds)
-                return None if on_note is None else on_note(event)
+                if on_note is not None and isawaitable(noting := on_note(event)):
+                    await noting
             case LookUp() | StoreResponse():
-                return self._use_store(step)
+                return await self._use_store(step)
+        return None
 
-    def _sleep(self, seconds: float) -> Any:
+    async def _sleep(self, seconds: float) -> None:
         (self._stop or time).sleep(seconds)
 
-    def _use_store(self, step: LookUp | StoreResponse) -> Any:
+    async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
+        return self._look_up_or_store(step)
+
+    def _look_up_or_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
         assert self._stored is not None, "only a client with a store has such a step"
         if isinstance(step, LookUp):
             return self._stored.look_up(step.requested, step.clock)
@@ -217,7 +211,8 @@ class Runner(_Runner):
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run *flow*, whose steps block."""
-        return run_blocking(self.run_steps(flow, on_note))
+        result: T = self.run_blocking(self.run_steps(flow, on_note))
+        return result
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
@@ -244,6 +239,6 @@ class AsyncRunner(_Runner):
         # of the loop's threads may be in use, so there are two limits.
         with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
             return await anyio.to_thread.run_sync(
-                super()._use_store, step, abandon_on_cancel=True
+                self._look_up_or_store, step, abandon_on_cancel=True
             )
         return None

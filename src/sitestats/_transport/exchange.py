@@ -1,8 +1,8 @@
 """One request on its way: how it connects, sends and reads within its limits.
 
 All of it is written once, with ``async``. A blocking exchange waits where an awaited
-one lets others go on, so ``run`` brings its coroutine to the end at once. A connection
-is a socket, with or without TLS. It belongs to no event loop.
+one lets others go on, so ``run_blocking`` brings its coroutine to the end at once. A
+connection is a socket, with or without TLS. It belongs to no event loop.
 """
 
 from __future__ import annotations
@@ -128,12 +128,12 @@ class Exchange:
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """Take the connection that httpcore makes: its extension "trace"."""
         if event.endswith("connect_tcp.started"):
-            addresses = run(_look_up(info["host"], info["port"], self))
+            addresses = run_blocking(_look_up(info["host"], info["port"], self))
             # It connects to what it finds here, and would look the name up itself.
             info["host"] = addresses[0][4][0]
             if len(addresses) > 1:
                 # It tries one alone: the first that takes a connection.
-                with run(_connect_tcp(addresses, self)) as sock:
+                with run_blocking(_connect_tcp(addresses, self)) as sock:
                     info["host"] = sock.getpeername()[0]
             # What httpx raises tells whether something was sent by then.
             self.step = "response"
@@ -198,13 +198,13 @@ class AwaitedExchange(Exchange):
             yield
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
+def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that only blocks, and return its result."""
     try:
         coroutine.send(None)
     except StopIteration as done:
         return cast("T", done.value)
-    raise AssertionError("it let others go on")
+    raise AssertionError("what only blocks has awaited something")
 
 
 async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:

@@ -26,7 +26,7 @@ from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials
 
-from .exchange import Exchange, Route, run
+from .exchange import Exchange, Route, run_blocking
 from .pool import Pool
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class _Direct(_DirectPool, httpcore.ConnectionPool):
         # A tool, such as respx, may have put its own method in the place of httpcore's.
         if not sends.__module__.startswith("httpcore"):
             return sends(self, request)
-        return run(self._exchanged(request))
+        return run_blocking(self._exchanged(request))
 
 
 class _AsyncDirect(_DirectPool, httpcore.AsyncConnectionPool):

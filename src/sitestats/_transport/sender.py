@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sitestats._common.secret import secrets_in
 from sitestats._common.wire import HttpResponse
 
-from .exchange import AwaitedExchange, Exchange, run
+from .exchange import AwaitedExchange, Exchange, run_blocking
 from .failures import Failures
 from .httpx_client import (
     EXTENSION,
@@ -48,28 +48,64 @@ _OPTIONS: Final = {"stream": True, "follow_redirects": False}
 _SUCCESS: Final = range(200, 300)
 
 
-class _SenderBase:
-    """What both senders have in common."""
+class Sender:
+    """Sends requests, blocking, or awaited under asyncio or trio; threads may share a
+    blocking one, tasks and event loops an awaited one.
+    """
 
-    _is_awaited: bool
-
-    def __init__(self, settings: Settings, http_client: Any = None) -> None:
+    def __init__(
+        self, settings: Settings, http_client: Any, *, is_awaited: bool
+    ) -> None:
         """Send by a client of httpx that is given, or else by our own."""
+        self._is_awaited = is_awaited
         self._pool = Pool(settings.max_connections)
-        self.is_given: bool = http_client is not None
-        self._library: Any = library_of(http_client, is_awaited=self._is_awaited)
-        proxy = None if self.is_given else proxy_of(settings)
+        self._is_given = http_client is not None
+        self._library: Any = library_of(http_client, is_awaited=is_awaited)
+        proxy = None if self._is_given else proxy_of(settings)
         # Whether httpx connects, and not our own pool.
-        self._is_far = self.is_given or proxy is not None
-        self._is_watched = self._is_far and (self._is_awaited or not self.is_given)
+        self._is_far = self._is_given or proxy is not None
+        self._is_watched = self._is_far and (is_awaited or not self._is_given)
         self._client = http_client or own_client(
-            settings, self._pool, proxy, is_awaited=self._is_awaited
+            settings, self._pool, proxy, is_awaited=is_awaited
         )
         others = *secrets_in(settings.headers), *proxy_secrets(proxy)
         self._redactor = Redactor((settings.api_key, settings.user_id, *others))
         redact_logs(self._redactor)
         self._failures = Failures(settings, self._redactor, self._library, proxy)
         self._outgoing = Outgoing(settings, self._library, http_client)
+
+    run_blocking = staticmethod(run_blocking)
+
+    async def send(
+        self,
+        request: HttpRequest,
+        *,
+        until: float,
+        timeout: float,  # noqa: ASYNC109 - for each wait
+        ending: Ending | None = None,
+    ) -> HttpResponse:
+        """Send *request*, and return the whole response, whatever its status.
+
+        Args:
+            request: Sent to the base address, with the credentials it wants.
+            until: What the monotonic clock shows when the call must have ended,
+                waiting for a connection included.
+            timeout: Seconds for connecting and for each read.
+            ending: Has another thread call its argument, which ends a blocking call.
+
+        Raises:
+            RequestTimeoutError: One of the two limits was reached.
+            ConnectionFailedError: No whole response arrived.
+            ResponseTooLargeError: It is larger than 64 MiB.
+            ResponseError: It can't be decompressed.
+            ClientClosedError: This was closed.
+        """
+        kind = AwaitedExchange if self._is_awaited else Exchange
+        exchange = kind(request, until, timeout)
+        if ending is None:
+            return await self._send(exchange)
+        with ending(exchange.end):
+            return await self._send(exchange)
 
     async def _send(self, exchange: Exchange) -> HttpResponse:
         try:
@@ -100,7 +136,7 @@ class _SenderBase:
             # Something may leave the machine at once.
             exchange.step = "response"
             extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
-            if not (self.is_given or self._is_awaited):
+            if not (self._is_given or self._is_awaited):
                 extensions["trace"] = exchange.trace
         request, auth = self._outgoing.of(exchange.request, extensions)
         try:
@@ -166,68 +202,9 @@ class _SenderBase:
         """Whether closing this would close a connection."""
         return self._pool.is_open
 
-
-class Sender(_SenderBase):
-    """Sends requests, blocking; threads may share it."""
-
-    _is_awaited = False
-
-    def send(
-        self,
-        request: HttpRequest,
-        *,
-        until: float,
-        timeout: float,
-        ending: Ending | None = None,
-    ) -> HttpResponse:
-        """Send *request*, and return the whole response, whatever its status.
-
-        Args:
-            request: Sent to the base address, with the credentials it wants.
-            until: What the monotonic clock shows when the call must have ended,
-                waiting for a connection included.
-            timeout: Seconds for connecting and for each read.
-            ending: Has another thread call its argument, which ends the call.
-
-        Raises:
-            RequestTimeoutError: One of the two limits was reached.
-            ConnectionFailedError: No whole response arrived.
-            ResponseTooLargeError: It is larger than 64 MiB.
-            ResponseError: It can't be decompressed.
-            ClientClosedError: This was closed.
-        """
-        exchange = Exchange(request, until, timeout)
-        if ending is None:
-            return run(self._send(exchange))
-        with ending(exchange.end):
-            return run(self._send(exchange))
-
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
-        self._pool.close()
-
-
-class AsyncSender(_SenderBase):
-    """Sends requests under asyncio or trio; tasks and event loops may share it."""
-
-    _is_awaited = True
-
-    async def send(
-        self,
-        request: HttpRequest,
-        *,
-        until: float,
-        timeout: float,  # noqa: ASYNC109 - for each wait
-    ) -> HttpResponse:
-        """Send *request*, and return the whole response, whatever its status.
-
-        The arguments and the errors are those of `Sender.send`.
-        """
-        return await self._send(AwaitedExchange(request, until, timeout))
-
-    async def aclose(self) -> None:
-        """Close the connections; what is in flight may come to its end first."""
-        self._pool.close(threading.get_ident())
+        self._pool.close(threading.get_ident() if self._is_awaited else 0)
 
 
 async def _each(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
