@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 import attrs
 
 from sitestats._common.errors import Problem, SpecError, load_extra, warn
-from sitestats._common.text import FORMULA, csv_line, nearest, shown
+from sitestats._common.text import FORMULA, nearest, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
@@ -24,7 +24,9 @@ Row: TypeAlias = tuple[str, list[tuple[str, Any]] | Problem]
 """The place of a website, and its values by the list's own names, or what is wrong."""
 
 _FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
-_OF_THE_SERVICE: Final = {"hasssl", "hasscript", "ownhostname", "pageviews", "events"}
+_OF_THE_SERVICE: Final = frozenset(
+    ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
+)
 """What only the service decides, in a list of its websites that was saved."""
 _FLAGS: Final = {
     **dict.fromkeys(("true", "yes", "1"), True),
@@ -134,10 +136,8 @@ def _fields_of(
     known = {key: field for key, field in known.items() if field not in columns}
     known |= {_folded(column): field for field, column in columns.items()}
     folded = {name: _folded(name) for name in names}
-    others = {name: key for name, key in folded.items() if key not in known}
-    if {*others.values()} >= _OF_THE_SERVICE:
-        served = _OF_THE_SERVICE | {"extra"}
-        others = {name: key for name, key in others.items() if key not in served}
+    understood = known.keys() | _OF_THE_SERVICE
+    others = {name: key for name, key in folded.items() if key not in understood}
     found = {name: known[key] for name, key in folded.items() if key in known}
     missing = {*_FIELDS} - {*found.values()}
     wrong = [
@@ -317,40 +317,3 @@ def _problem(message: str, where: str) -> Problem:
 
 def _refuse(message: str, where: str) -> NoReturn:
     raise SpecError([_problem(message, where)]) from None
-
-
-# --- writing ----------------------------------------------------------------------
-
-
-def dump_rows(rows: Iterable[dict[str, Any]], output_format: str) -> str:
-    """The fields of specifications as text; see ``WebsiteSpec.dumps``."""
-    given = [
-        {
-            name: row[name]
-            for name in _FIELDS
-            if row[name] is not None and (row[name] or name != "accept_differing")
-        }
-        for row in rows
-    ]
-    match output_format:
-        case "json":
-            return json.dumps(given, indent=2) + "\n"
-        case "toml":
-            return "\n".join(map(_toml_table, given))
-        case "csv":
-            used = {*_FIELDS[:4]}.union(*given)
-            names = [name for name in _FIELDS if name in used]
-            lines = [names, *(map(row.get, names) for row in given)]
-            return "".join(map(csv_line, lines))
-        case _:
-            message = f"a list is written as csv, json or toml, not {output_format!r}"
-            raise ValueError(message)
-
-
-def _toml_table(row: dict[str, Any]) -> str:
-    # TOML has JSON's escapes, and needs one for DEL too. Beyond ASCII, JSON writes
-    # surrogate pairs, which TOML does not have.
-    return "[[websites]]\n" + "".join(
-        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
-        for name, value in row.items()
-    ).replace("\x7f", "\\u007f")

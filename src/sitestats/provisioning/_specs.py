@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, Literal, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 import attrs
 
@@ -17,10 +17,7 @@ from sitestats._protocol.requests import website_value
 from sitestats._query.rules import Problems
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._lists import dump_rows, load_fields, name_of
-
-Format: TypeAlias = Literal["toml", "json", "csv"]
-"""The formats in which lists are written."""
+from ._lists import load_fields, name_of
 
 
 @attrs.frozen
@@ -188,24 +185,6 @@ class WebsiteSpec:
             public=website.is_public,
             label=website.label or None,
         )
-
-    @staticmethod
-    def dumps(specs: Iterable[WebsiteSpec], output_format: Format = "csv") -> str:
-        """*specs* as text that ``load`` reads back, to be written as UTF-8.
-
-        In CSV a label that a spreadsheet would take for a formula has a ``'`` in
-        front, which ``load`` removes, and an empty label is left out.
-
-        Raises:
-            SpecError: A website is given twice.
-
-        Example:
-            >>> print(WebsiteSpec.dumps([WebsiteSpec("example.com", public=True)]))
-            hostname,timezone,public,label
-            example.com,,true,
-            <BLANKLINE>
-        """
-        return dump_rows(map(attrs.asdict, as_specs(specs)), output_format)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
