@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,10 +36,13 @@ UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current folder."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    before = signal.getsignal(signal.SIGTERM)
+    yield tmp_path
+    # An update has its own.
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +183,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     done = run(*since, "--fields", "none")
     assert (done.code, done.out) == (130, "")
     assert "A large update: at most 3 requests" in done.err
+    assert not (folder / "sitestats.duckdb").exists()
     done = run(*since, "--fields", "none", "--yes", "--until", SINCE)
     assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
@@ -183,6 +191,45 @@ def test_an_update_says_first_how_many_requests_it_makes(
     done = run(*UPDATE[:2], "--since", earlier, "--fields", "pages")
     assert done.code == 0
     assert "warning: this update is large: at most 15 requests" in done.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize(
+    ("number", "code", "told"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "stopped")],
+)
+def test_an_update_that_is_stopped_loads_what_was_read(
+    run: Run, emulator: Emulator, number: int, code: int, told: str
+) -> None:
+    """Ctrl-C and a scheduler's signal wait for the load, and a line says what to do."""
+    requests = count(1)
+
+    def stop(_request: object) -> bool:
+        if next(requests) == 5:
+            os.kill(os.getpid(), number)
+        return False
+
+    emulator.fail_next(status=500, when=stop)
+    done = run(*UPDATE, "--concurrency", "1", "--quiet")
+    assert (done.code, done.out) == (code, "")
+    rest = "the next update continues from the last load"
+    assert done.err == f"sitestats: {told}; {rest}\n"
+    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
+        [(days,)] = database.execute("SELECT count(*) FROM web.days").fetchall()
+    assert 0 < days < 6
+    assert len(emulator.requests) <= 6
+
+
+def test_a_first_update_that_is_refused_makes_no_database(
+    run: Run, emulator: Emulator, folder: Path
+) -> None:
+    """Neither does one with a wrong key, nor one with a mistake that is seen later."""
+    emulator.fail_next(status=401)
+    assert run(*UPDATE).code == 3
+    assert run(*UPDATE[:2], "--since", TODAY + timedelta(days=9)).code == 2
+    assert run("warehouse", "status").code == 2
+    assert run("warehouse", "forget", BLOG).code == 2
+    assert not (folder / "sitestats.duckdb").exists()
 
 
 NO_DAY = "sitestats: The first update needs a first day (--since)"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import sys
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +36,6 @@ from sitestats.warehouse._update import _when_free
 from updates import (
     DELETION,
     FIRST,
-    FORKS,
     LISTS,
     NOW,
     Dataset,
@@ -162,39 +158,6 @@ def test_the_source_is_configured_as_dlts_are(
             update(pipeline(tmp_path), sitestats_source())
     assert anon_tracker._ANON_TRACKER_ENDPOINT is None
     assert not dlt.current.run_context().runtime_config.dlthub_telemetry
-
-
-def interrupt(folder: Path, service: dict[str, str]) -> None:
-    """Update a warehouse in this process, and send it SIGINT when it has read days."""
-
-    def show(done: int, _total: int | None) -> None:
-        if done == 6:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    options: Any = {"lists": ["pages"], "concurrency": 1, "progress": show}
-    try:
-        update(
-            pipeline(folder), sitestats_source(first_day=FIRST, **service, **options)
-        )
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-def test_an_interrupted_update_loads_what_was_read(tmp_path: Path) -> None:
-    """The first signal waits for the load."""
-    emulator = Emulator.made_up(3, days=6, now=NOW)
-    with emulator.serve() as address:
-        service = {"base_url": address, "api_key": emulator.api_key}
-        service["user_id"] = emulator.user_id
-        process = FORKS.Process(target=interrupt, args=(tmp_path, service))
-        process.start()
-        process.join(60)
-    assert process.exitcode == 130
-    [(days,)] = query(tmp_path, "SELECT count(*) FROM days")
-    assert 0 < days < 13
-    assert len(emulator.requests) <= 1 + 7
 
 
 LINUX = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
@@ -10,14 +11,14 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from sitestats import MissingExtraError
 
 from ._client import client_options, make_client
-from ._exits import Code, exit_with, fail, tell_failures, worst
+from ._exits import Code, exit_with, fail, tell, tell_failures, worst
 from ._options import (
     Group,
     format_option,
@@ -40,6 +41,9 @@ _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
+_CONTINUES: Final = "the next update continues from the last load"
+_STOPPED: Final = 143
+"""The shell's code for a program that ended by SIGTERM."""
 _DATE: Final = click.DateTime(["%Y-%m-%d"])
 
 _in_destination = in_section("Destination")
@@ -186,7 +190,13 @@ def update(
             **given,
         )
         pipeline = _pipeline(destination, dataset, scratch)
-        report = made.update(pipeline, source, wait=wait)
+        # In a container, whose only process this may be, nothing else ends it.
+        signal.signal(signal.SIGTERM, _stop)
+        try:
+            report = made.update(pipeline, source, wait=wait)
+        except KeyboardInterrupt as interrupt:
+            interrupt.add_note(_CONTINUES)
+            raise
     if dry_run:
         return
     if not report.loads:
@@ -203,6 +213,11 @@ def update(
             Code.GIVE_UP if one.lasting else Code.TRY_LATER for one in failed.values()
         )
     )
+
+
+def _stop(*_: object) -> NoReturn:
+    tell(f"stopped; {_CONTINUES}")
+    sys.exit(_STOPPED)
 
 
 def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
@@ -290,9 +305,7 @@ def forget(hosts: tuple[str, ...], *, force: bool, folder: str, **to: str) -> No
 def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
     from sitestats import warehouse as made
 
-    # dlt would make an empty database.
-    is_new = destination == "duckdb" and not Path(f"{_NAME}.duckdb").exists()
-    found = {} if is_new else made.read_coverage(_pipeline(destination, dataset))
+    found = made.read_coverage(_pipeline(destination, dataset))
     if not found:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
@@ -334,10 +347,7 @@ def _pipeline(destination: str, dataset: str, scratch: str | None = None) -> Pip
     to: Any = destination
     if destination == "duckdb":
         # dlt would load once more into the old file after the folder was moved.
-        file = Path(f"{_NAME}.duckdb").absolute()
-        if scratch and not file.exists():
-            file = Path(scratch, file.name)
-        to = dlt.destinations.duckdb(str(file))
+        to = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
     # Beside the database; and pending packages belong to one destination.
     name = f"{destination}-{dataset}".replace(os.sep, "_")
     return dlt.pipeline(

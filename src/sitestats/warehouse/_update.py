@@ -313,7 +313,9 @@ def _begin_at_destination(
     def begin() -> None:
         if not pipeline.dev_mode:
             pipeline.drop()
-        pipeline.sync_destination()
+        # An update that is refused, and a look, leave no empty database behind.
+        if not _is_no_file_yet(pipeline):
+            pipeline.sync_destination()
 
     _when_free(begin, wait, under_way)
 
@@ -391,6 +393,16 @@ def _best_format(pipeline: Pipeline) -> str | None:
         fast = find_spec("adbc_driver_postgresql") is not None
         return "parquet" if fast else "insert_values"
     return "parquet" if _is_of_files(pipeline) else None
+
+
+def _is_no_file_yet(pipeline: Pipeline) -> bool:
+    """Whether the destination is a DuckDB file that is not there."""
+    if not pipeline.destination.destination_type.endswith(".duckdb"):
+        return False
+    credentials: Any = pipeline.destination_client().config.credentials
+    # A connection that was given may have ":external:" in place of a path.
+    database = Path(credentials.database)
+    return database.is_absolute() and not database.exists()
 
 
 def _is_postgres(pipeline: Pipeline) -> bool:
