@@ -337,6 +337,10 @@ def test_a_word_is_days_in_the_zone_of_each_website(
     done = run(command, "other.example", "--during", "last-month")
     assert (done.code, "--timezone" in done.err) == (2, True)
     assert [request.path for request in emulator.requests] == ["/api/websites"]
+    two = (HOST, "other.example", "--during", "last-month", "-f", "visitors")
+    done = run(command, *two, "--format", "csv")
+    assert (done.code, HOST in done.out) == (3, True)
+    assert "other.example" in done.err
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def find_rows(
     *,
     every: bool,
 ) -> tuple[list[Row], list[tuple[str, SiteStatsError]]]:
-    """The rows of all websites, and the listed websites of which no query is possible.
+    """The rows of all websites, and the websites of which no query is possible.
 
     The list of websites is requested for *every*, and where the words of a period have
     to be dates in a zone that is not given.
@@ -191,7 +191,7 @@ def find_rows(
         every: Whether all websites of the user are meant.
 
     Raises:
-        QueryError: An option or a HOST is wrong. No request is sent.
+        QueryError: An option, a HOST or the only query is wrong. No query is sent.
     """
     from sitestats import QueryError
 
@@ -215,7 +215,7 @@ def find_rows(
         try:
             rows += _in_zone(query.website(name), zones.get(name), split)
         except QueryError as error:
-            if not every:
+            if len(named) == 1 and not every:
                 raise
             refused.append((name, error))
     return rows, refused
