@@ -101,7 +101,6 @@ NOT_CONSTRUCTED = {
     "AsyncOutcomeStream",
     "Changes",
     "Comparison",
-    "EmulatorTransport",
     "Entries",
     "OutcomeStream",
     "Stats",

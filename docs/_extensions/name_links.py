@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MODULES: Final = (
     "sitestats",
+    "sitestats._client.client",
+    "sitestats._client.get_many",
     "sitestats.emulator",
     "sitestats.analysis",
     "sitestats.provisioning",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.async_client import AsyncClient, AsyncStatsAPI, AsyncWebsitesAPI
-    from ._client.client import Client, StatsAPI, WebsitesAPI
-    from ._client.get_many import AsyncOutcomeStream, OutcomeStream
+    from ._client.async_client import AsyncClient
+    from ._client.client import Client
     from ._common.errors import (
         AuthenticationError,
         BadRequestError,
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
         TransportError,
         WebsiteLockedError,
     )
-    from ._common.fields import FieldName, is_field_name
+    from ._common.fields import FieldName
     from ._common.profiles import profile_names
     from ._common.settings import KeyValueStore, RetryPolicy
-    from ._protocol.check_setup import SetupReport, SetupRow
+    from ._protocol.check_setup import SetupReport
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
     from ._results.entries import (
@@ -62,16 +61,13 @@ if TYPE_CHECKING:
     )
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
-    from ._store.sqlite import Store, StoreStats
+    from ._store.sqlite import Store
     from .provisioning._specs import WebsiteSpec
 
 __all__ = [
     "AddedWebsite",
     "AsyncClient",
-    "AsyncOutcomeStream",
     "AsyncOutcomes",
-    "AsyncStatsAPI",
-    "AsyncWebsitesAPI",
     "AuthenticationError",
     "BadRequestError",
     "BusyError",
@@ -93,7 +89,6 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Outcome",
-    "OutcomeStream",
     "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
@@ -108,35 +103,29 @@ __all__ = [
     "ServerError",
     "ServiceError",
     "SetupReport",
-    "SetupRow",
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
     "Stats",
-    "StatsAPI",
     "StatsQuery",
     "Store",
-    "StoreStats",
     "Succeeded",
     "TransportError",
     "Website",
     "WebsiteList",
     "WebsiteLockedError",
     "WebsiteSpec",
-    "WebsitesAPI",
-    "is_field_name",
     "profile_names",
 ]
 
 _ERRORS: Final = "_common.errors"
 _NAMES: Final = {
-    "_client.async_client": ("AsyncClient", "AsyncStatsAPI", "AsyncWebsitesAPI"),
-    "_client.client": ("Client", "StatsAPI", "WebsitesAPI"),
-    "_client.get_many": ("AsyncOutcomeStream", "OutcomeStream"),
-    "_common.fields": ("FieldName", "is_field_name"),
+    "_client.async_client": ("AsyncClient",),
+    "_client.client": ("Client",),
+    "_common.fields": ("FieldName",),
     "_common.profiles": ("profile_names",),
     "_common.settings": ("KeyValueStore", "RetryPolicy"),
-    "_protocol.check_setup": ("SetupReport", "SetupRow"),
+    "_protocol.check_setup": ("SetupReport",),
     "_query.builder": ("StatsQuery",),
     "_query.rules": ("Filters", "Interval"),
     "_results.entries": (
@@ -151,7 +140,7 @@ _NAMES: Final = {
     ),
     "_results.stats": ("Stats",),
     "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),
-    "_store.sqlite": ("Store", "StoreStats"),
+    "_store.sqlite": ("Store",),
     "provisioning._specs": ("WebsiteSpec",),
 }
 """Where each name is defined, if not among the errors. It is imported when it is first

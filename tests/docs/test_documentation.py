@@ -60,10 +60,13 @@ def public_names() -> set[str]:
 
 
 def test_the_reference_explains_what_is_public() -> None:
-    """The reference lists every public name once, and no other."""
+    """The reference lists every public name once, and no other but those of classes
+    that users only receive.
+    """
     public = public_names()
     assert len(public) >= 60
-    assert Counter(explained()) == Counter(public)
+    names = [name for name in explained() if "._" not in name]
+    assert Counter(names) == Counter(public)
 
 
 def test_the_tree_of_errors_has_them_all() -> None:

@@ -18,9 +18,9 @@ from sitestats import (
     Client,
     QueryError,
     SetupReport,
-    SetupRow,
     StatsQuery,
 )
+from sitestats._protocol.check_setup import SetupRow
 from sitestats.emulator import Emulator
 
 KEY: Final = "sa_api_key_0123456789abcdef"

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from sitestats import MissingExtraError, SiteStatsWarning, SpecError, WebsiteSpec
 from sitestats._common.text import csv_line, plain
 from sitestats.emulator import Emulator
-from sitestats.provisioning import ListedHost, read_host_list
+from sitestats.provisioning import read_host_list
+from sitestats.provisioning._lists import ListedHost
 
 
 def load(data: bytes | str, name: str = "list.csv", **options: Any) -> Any:

@@ -22,9 +22,8 @@ from sitestats.provisioning import (
     Difference,
     ProvisionedWebsite,
     ProvisioningReport,
-    State,
 )
-from sitestats.provisioning._report import plan_websites
+from sitestats.provisioning._report import State, plan_websites
 
 ZONE = Difference("timezone", "UTC", "Asia/Tokyo")
 STATES = get_args(State)[1:]

@@ -22,9 +22,8 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
     Store,
-    StoreStats,
 )
-from sitestats._store.sqlite import _PRUNE_EVERY
+from sitestats._store.sqlite import _PRUNE_EVERY, StoreStats
 from sitestats.emulator import Emulator
 from store.stores import execute
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import date
 from typing import Protocol, assert_type
 
@@ -13,22 +13,15 @@ from numpy.typing import NDArray
 from sitestats import (
     AsyncClient,
     AsyncOutcomes,
-    AsyncOutcomeStream,
-    AsyncStatsAPI,
-    AsyncWebsitesAPI,
     Client,
     Failed,
     Outcome,
     Outcomes,
-    OutcomeStream,
     PageEntry,
     SiteStatsError,
     Stats,
-    StatsAPI,
     StatsQuery,
     Succeeded,
-    WebsiteList,
-    WebsitesAPI,
 )
 from sitestats._common.wire import JsonValue
 from sitestats.analysis import Comparison, Comparisons
@@ -64,8 +57,8 @@ def by_class(outcome: Outcome) -> Stats | SiteStatsError:
 def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
     """Any iterable is accepted, and each outcome is one of the two classes."""
     with client.stats.get_many(queries, concurrency=5, progress=True) as stream:
-        assert_type(stream, OutcomeStream)
-        for outcome in stream:
+        outcomes: Iterator[Outcome] = stream
+        for outcome in outcomes:
             assert_type(outcome, Succeeded | Failed)
         stream.to_pandas()  # type: ignore[attr-defined] # it is to loop over
     client.stats.get_many([None])  # type: ignore[list-item] # no query
@@ -107,8 +100,8 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
 async def awaited(client: AsyncClient, queries: AsyncIterator[StatsQuery]) -> None:
     """The async client takes async iterables too, and is awaited once."""
     stream = client.stats.get_many(queries, deadline=None, progress=print)
-    assert_type(stream, AsyncOutcomeStream)
-    async for outcome in stream:
+    each: AsyncIterator[Outcome] = stream
+    async for outcome in each:
         assert_type(outcome, Succeeded | Failed)
     outcomes = await stream.collect()
     assert_type(outcomes[1:], AsyncOutcomes)
@@ -119,15 +112,10 @@ class _Gets(Protocol):
     def get(self, query: StatsQuery) -> Stats: ...
 
 
-def parts(client: Client, other: AsyncClient, query: StatsQuery) -> None:
-    """The parts of a client have names, and fit a protocol of their methods."""
-    stats: StatsAPI = client.stats
-    gets: _Gets = stats
-    websites: WebsitesAPI = client.websites
-    many: AsyncStatsAPI = other.stats
-    more: AsyncWebsitesAPI = other.websites
-    assert_type((gets.get(query), websites.list()), tuple[Stats, WebsiteList])
-    del many, more
+def parts(client: Client, query: StatsQuery) -> Stats:
+    """The parts of a client fit a protocol of their methods."""
+    gets: _Gets = client.stats
+    return gets.get(query)
 
 
 def made(query: StatsQuery) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Literal, assert_type
+from typing import Literal, assert_type, cast
 
 import pandas as pd
 
-from sitestats import Website, WebsiteSpec
-from sitestats._common.fields import FieldName, is_field_name
+from sitestats import FieldName, Website, WebsiteSpec
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import Filters
 
@@ -72,8 +71,8 @@ def wrong_names(query: StatsQuery, names: list[str]) -> None:
 def from_outside(
     query: StatsQuery, names: list[str], filters: Filters, website: Website
 ) -> StatsQuery:
-    """Names are narrowed one by one; filters and websites are taken as they are."""
-    known: list[FieldName] = [name for name in names if is_field_name(name)]
+    """Filters and websites are taken as they are, and names once they are cast."""
+    known = cast("list[FieldName]", names)
     assert_type(StatsQuery(website), StatsQuery)
     query = query.website(website).website(WebsiteSpec("example.com"))
     return query.fields(*known).where(**filters)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs, TypeVar
+    from typing_extensions import TypeVar
 else:
     from typing import TypeVar as _TypeVar
 
@@ -73,13 +73,3 @@ ENVELOPE: Final[Mapping[str, Any]] = {
     "generated_in_ms": int | None,
 }
 """What a response reports about itself, with the types in JSON."""
-
-
-def is_field_name(name: object) -> TypeIs[FieldName]:
-    """Whether *name* is one of the fifteen fields (section 4.3).
-
-    >>> from sitestats import is_field_name
-    >>> is_field_name("pageviews"), is_field_name("page_views")
-    (True, False)
-    """
-    return isinstance(name, str) and name in FIELDS

@@ -10,11 +10,6 @@ It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 
 from __future__ import annotations
 
-from ._compare import CaseDifference, ComparedCase, ServiceComparison, compare_service
+from ._compare import ServiceComparison, compare_service
 
-__all__ = [
-    "CaseDifference",
-    "ComparedCase",
-    "ServiceComparison",
-    "compare_service",
-]
+__all__ = ["ServiceComparison", "compare_service"]

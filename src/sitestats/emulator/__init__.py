@@ -12,7 +12,6 @@ It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 from __future__ import annotations
 
 from ._emulator import Emulator
-from ._http import Headers, RecordedRequest
-from ._transport import EmulatorTransport
+from ._http import RecordedRequest
 
-__all__ = ["Emulator", "EmulatorTransport", "Headers", "RecordedRequest"]
+__all__ = ["Emulator", "RecordedRequest"]
