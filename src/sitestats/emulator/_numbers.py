@@ -19,7 +19,12 @@ from ._rows import Rows
 if TYPE_CHECKING:
     import duckdb
 
-_FORMS: Final = {"text": ".*", "int": "[-.0-9]+", "bool": "true|false", "date": ".*Z"}
+_FORMS: Final = {
+    "text": ".*",
+    "int": "[-.0-9]+",
+    "bool": "true|false",
+    "date": r".*(Z|\+00:00)",
+}
 """What is compared with each stored type of metadata, if it is a value of that type."""
 _MOST_EVENTS: Final = 1000
 """The most events of a response (section 4.3)."""
