@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sitestats
+from commands import start
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -20,34 +20,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
-@pytest.mark.parametrize(
-    ("options", "more"),
-    [
-        ("", []),
-        (
-            "--api-key my_key --made-up 2 --latency 0.001 --fail 503:0%",
-            ["shop.example", "blog.example"],
-        ),
-    ],
-)
-def test_the_emulator_serves_until_it_is_interrupted(
-    options: str, more: list[str], tmp_path: Path
-) -> None:
+def test_the_emulator_serves_until_it_is_interrupted() -> None:
     """It prints settings for a shell, and serves with them.
 
     A key in the environment may be real: it is neither taken nor shown.
     """
-    rows = tmp_path / "rows.csv"
-    rows.write_text("hostname,path\nmine.example,/\n", "utf-8")
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "sitestats", "emulator", "--port", "0"),
-            *("--load", str(rows), "--website", "other.example", *options.split()),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1", "SITESTATS_API_KEY": "real_key"},
+    process = start(
+        *("emulator", "--port", "0", "--empty", "--website", "other.example"),
+        SITESTATS_API_KEY="real_key",
     )
     assert process.stdout is not None
     settings = dict(
@@ -55,7 +35,6 @@ def test_the_emulator_serves_until_it_is_interrupted(
         for _ in range(3)
     )
     assert settings["SITESTATS_API_KEY"] != "real_key"
-    assert not options or settings["SITESTATS_API_KEY"] == "my_key"
     with sitestats.Client(
         settings["SITESTATS_BASE_URL"],
         api_key=settings["SITESTATS_API_KEY"],
@@ -63,7 +42,7 @@ def test_the_emulator_serves_until_it_is_interrupted(
         proxy=None,
     ) as client:
         names = [site.hostname for site in client.websites.list()]
-        assert names == [*more, "mine.example", "other.example"]
+        assert names == ["other.example"]
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
@@ -88,18 +67,12 @@ def test_what_can_t_be_served_is_one_line(run: Run) -> None:
         assert done.err.count("\n") <= 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [
-        ("503:100%", sitestats.ServerError),
-        ("reset:100%", sitestats.TransportError),
-        ("garbage:100%", sitestats.ResponseError),
-    ],
-)
-def test_a_part_of_the_responses_fails(
-    kind: str, error: type[Exception], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The emulator that it serves fails as ``fail_next`` lets it."""
+Serve = Callable[..., Emulator]
+
+
+@pytest.fixture
+def serve(run: Run, monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """The emulator that the command would serve with these options."""
     served: list[Emulator] = []
     monkeypatch.setattr("sitestats.cli._emulator._wait", lambda: None)
 
@@ -107,7 +80,44 @@ def test_a_part_of_the_responses_fails(
         served.append(emulator)
         return nullcontext(f"http://127.0.0.1:{port}")
 
+    def command(*options: object) -> Emulator:
+        done = run("emulator", "--port", 0, *options)
+        assert done.code == 0, done.err
+        assert f"export SITESTATS_API_KEY={served[-1].api_key}\n" in done.out
+        return served[-1]
+
     monkeypatch.setattr(Emulator, "serve", serve)
-    run("emulator", "--empty", "--port", 0, "--fail", kind, "--latency", 0.001)
-    with served[0].client(retries=0) as client, pytest.raises(error):
-        client.websites.list()
+    return command
+
+
+def test_websites_of_the_emulator(serve: Serve, tmp_path: Path) -> None:
+    """They are the demo's, those of files, made-up ones or none, and those that are
+    named.
+    """
+    rows = tmp_path / "rows.csv"
+    rows.write_text("hostname,path\nmine.example,/\n", "utf-8")
+    more = ("--load", rows, "--website", "other.example")
+    assert [*serve(*more).websites] == ["mine.example", "other.example"]
+    made_up = serve("--api-key", "my_key", "--made-up", 2, *more)
+    names = ["shop.example", "blog.example", "mine.example", "other.example"]
+    assert ([*made_up.websites], made_up.api_key) == (names, "my_key")
+    assert "semicomplete.com" in serve().websites
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("503:100%", sitestats.ServerError),
+        ("reset:100%", sitestats.TransportError),
+        ("garbage:100%", sitestats.ResponseError),
+        ("503:0%", None),
+    ],
+)
+def test_a_part_of_the_responses_fails(
+    serve: Serve, kind: str, error: type[Exception] | None
+) -> None:
+    """The emulator that it serves fails as ``fail_next`` lets it."""
+    emulator = serve("--empty", "--fail", kind, "--latency", 0.001)
+    expected = nullcontext() if error is None else pytest.raises(error)
+    with emulator.client(retries=0) as client, expected:
+        assert len(client.websites.list()) == 0

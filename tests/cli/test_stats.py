@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shlex
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from commands import TODAY, rows_of, run_in_a_terminal
+from commands import TODAY, rows_of
 from sitestats import StatsQuery
 from sitestats.cli._app import app
 
@@ -388,16 +388,23 @@ def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
         assert run("stats", HOST, *pages).out.count("\n/") == lines
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
-def test_a_narrow_terminal_cuts_no_date_and_no_number(emulator: Emulator) -> None:
-    """Text wraps; columns without room are left out from the right, and named."""
-    command = f"stats {HOST} --last 2 --each day -f visitors,pageviews"
-    done = run_in_a_terminal(*command.split(), columns=60)
-    assert done.code == 0
+def test_a_narrow_terminal_cuts_no_date_and_no_number(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text wraps; columns without room are left out from the right, and named. A
+    terminal gets no workbook.
+    """
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    done = run("stats", HOST, "--last", 2, "--each=day", "-f", "visitors,pageviews")
     assert done.out.count(str(TODAY - timedelta(days=1))) == 2
-    done = run_in_a_terminal("compare", HOST, BLOG, "--last", "2", columns=40)
+    monkeypatch.setenv("COLUMNS", "40")
+    done = run("compare", HOST, BLOG, "--last", 2)
     assert "no room for" in done.out
     assert "…" not in done.out
+    done = run("stats", HOST, "--last", 2, "--format", "xlsx")
+    assert (done.code, done.out) == (2, "")
+    assert "write it to a file, by > report.xlsx" in done.err
 
 
 @pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])

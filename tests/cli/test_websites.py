@@ -284,11 +284,12 @@ def test_a_run_has_a_journal(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
-def test_many_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
-    """In a terminal a bar shows how far the run is, after the plan and a yes."""
+def test_a_bar_in_a_terminal(emulator: Emulator, tmp_path: Path) -> None:
+    """It shows how far a run is, after the plan and a yes, and is gone at the end."""
     path = tmp_path / "hosts.txt"
-    path.write_text("".join(f"w{number:03}.example\n" for number in range(200)))
+    path.write_text("".join(f"w{number}.example\n" for number in range(20)))
     done = run_in_a_terminal("websites", "ensure", str(path), typed="y\n")
     assert done.code == 0
-    assert "Add 200 websites?" in done.out
-    assert "200 websites: 200 added\r\n" in done.out
+    assert "Add 20 websites?" in done.out
+    assert "20 websites: 20 added\r\n" in done.out
+    assert "] 1 of 20 websites\r" in done.out
