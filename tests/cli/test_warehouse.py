@@ -93,8 +93,8 @@ def test_the_status_shows_what_is_behind(run: Run, emulator: Emulator) -> None:
     assert "WebsiteLockedError" in table
     assert "\nsemicomplete.com " not in table
     assert "\nsemicomplete.com " in run("warehouse", "status", "--all").out
-    assert run("warehouse", "status", "--check").code == 4
-    assert run("warehouse", "status", "--check", "--max-behind", "2").code == 0
+    assert run("warehouse", "status", "--max-behind", "1").code == 4
+    assert run("warehouse", "status", "--max-behind", "2").code == 0
     assert emulator.requests == ()
 
 
@@ -107,7 +107,7 @@ def test_a_website_is_forgotten(run: Run, emulator: Emulator) -> None:
     assert f"The service still lists {BLOG}" in done.err
     done = run("warehouse", "forget", BLOG, "--force")
     assert (done.code, done.out) == (0, f"removed from coverage: {BLOG}\n")
-    done = run("warehouse", "status", "--check")
+    done = run("warehouse", "status", "--max-behind", "0")
     assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert (done.code, emulator.requests) == (0, ())
 
@@ -122,7 +122,7 @@ with duckdb.connect("sitestats.duckdb", read_only=True):
 
 @pytest.mark.usefixtures("updated")
 def test_while_a_notebook_has_the_file_open(
-    run: Run, emulator: Emulator, folder: Path
+    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The status is that of the last load, and says so; an update waits for the file,
     names who has it, and goes on once it is closed. It remembers the first day.
@@ -138,14 +138,16 @@ def test_while_a_notebook_has_the_file_open(
         done = run("warehouse", "status")
         assert (done.code, done.out[:26]) == (0, "2 of 3 websites up to date")
         assert done.err.startswith("sitestats: warning: coverage as of ")
-        done = run("warehouse", "update", "--wait", "0")
+        monkeypatch.setattr("sitestats.warehouse._update._WAIT", 0)
+        done = run("warehouse", "update")
         assert done.code == 4
         assert f'file "{folder}/sitestats.duckdb": ' in done.err
         assert f"(PID {process.pid})" in done.err
         assert emulator.requests == ()
         closing = threading.Timer(0.1, process.communicate, ["\n"])
         closing.start()
-        done = run("warehouse", "update", "--wait", "30")
+        monkeypatch.setattr("sitestats.warehouse._update._WAIT", 60)
+        done = run("warehouse", "update")
         closing.join()
     assert done.out.endswith("up to date: 3 of 3 websites\n")
     with duckdb.connect("sitestats.duckdb", read_only=True) as database:
@@ -171,7 +173,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     """A dry run requests no day; before many requests a terminal is asked, unless there
     is --yes, and a log is warned. Totals alone are few requests.
     """
-    since = (*UPDATE[:4], "--until", YESTERDAY)
+    since = UPDATE[:4]
     done = run(*since, "--dry-run")
     assert (done.code, len(emulator.requests)) == (0, 1)
     assert done.out == "at most 9 requests\n"
@@ -184,7 +186,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     assert (done.code, done.out) == (130, "")
     assert "A large update: at most 3 requests" in done.err
     assert not (folder / "sitestats.duckdb").exists()
-    done = run(*since, "--fields", "none", "--yes", "--until", SINCE)
+    done = run(*since, "--fields", "none", "--yes")
     assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
     earlier = TODAY - timedelta(days=4)

@@ -8,8 +8,10 @@ import multiprocessing
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -74,6 +76,12 @@ def run(
     return update(pipeline(folder, destination), source)
 
 
+def slow_down(patch: pytest.MonkeyPatch) -> None:
+    """Let a second pass with each request, so that a load ends after a few."""
+    seconds = SimpleNamespace(monotonic=partial(next, count()))
+    patch.setattr("sitestats.warehouse._source.time", seconds)
+
+
 # Importing dlt takes seconds: a process does it once, and forks for each update.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "pandas"])
@@ -81,7 +89,7 @@ FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "p
 
 def update_once(folder: Path, account: dict[str, Any], now: dt.datetime) -> None:
     """Update the warehouse in *folder*, in several loads, in a process of its own."""
-    options: dict[str, Any] = {"first_day": FIRST, "lists": LISTS, "max_requests": 6}
+    options: dict[str, Any] = {"first_day": FIRST, "lists": LISTS, "max_seconds": 0.1}
     with Client(**account, proxy=None) as client:
         source = sitestats_source(client=client, now=ticking(now), **options)
         update(pipeline(folder), source)

@@ -25,11 +25,13 @@ def emulator() -> Emulator:
 @pytest.fixture(scope="session")
 def loaded(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a database after one update, in two loads."""
-    from updates import run
+    from updates import run, slow_down
 
     folder = tmp_path_factory.mktemp("loaded")
     shown: dict[int, int | None] = {}
-    report = run(folder, emulator, max_requests=9, progress=shown.__setitem__)
+    with pytest.MonkeyPatch.context() as patch:
+        slow_down(patch)
+        report = run(folder, emulator, max_seconds=9, progress=shown.__setitem__)
     assert (len(report.loads), report.failed) == (2, {})
     assert [*shown] == [*range(1, 17)]
     assert shown[16] == report.requests == 16

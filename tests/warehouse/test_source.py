@@ -13,7 +13,7 @@ import pytest
 from sitestats import ConfigurationError, QueryError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, Estimate, _tables, sitestats_source
-from updates import FIRST, NOW, Dataset
+from updates import FIRST, NOW, Dataset, slow_down
 
 DAY = dt.timedelta(days=1)
 SITE = "example.com"
@@ -341,14 +341,15 @@ def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) 
 def test_a_load_is_bounded_and_the_next_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By requests, and by time, in which it makes one at least. After a load that was
-    lost, it begins where the destination is.
+    """By time, in which it makes one request at least. After a load that was lost, it
+    begins where the destination is.
     """
     state: dict[str, Any] = {}
     monkeypatch.setattr("dlt.current.resource_state", lambda: state)
+    slow_down(monkeypatch)
     world = World()
     options: Any = {"client": world.emulator.client(), "lists": ["events", "months"]}
-    source = sitestats_source(first_day=FIRST, max_requests=3, **options)
+    source = sitestats_source(first_day=FIRST, max_seconds=2, **options)
     days = source.resources["days"]
     for total in (3, 5):
         assert list(days)
@@ -367,7 +368,7 @@ def test_a_large_update_is_warned_of() -> None:
     assert not Estimate(20_000, 10_000).is_large
     first = FIRST - 11_000 * DAY
     with pytest.warns(SiteStatsWarning, match="is large: at most 11,0"):
-        Dataset().update(World().emulator, first_day=first, max_requests=1)
+        Dataset().update(World().emulator, first_day=first, max_seconds=0)
 
 
 def test_wrong_values_are_refused() -> None:

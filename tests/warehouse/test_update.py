@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import ExitStack
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +33,7 @@ from sitestats.warehouse import (
     sitestats_source,
     update,
 )
+from sitestats.warehouse._source import UnderWay
 from sitestats.warehouse._update import _when_free
 from updates import (
     DELETION,
@@ -42,6 +44,7 @@ from updates import (
     pipeline,
     query,
     run,
+    slow_down,
     tables,
 )
 
@@ -68,9 +71,11 @@ def test_the_destination_has_the_rows_of_the_source(
     assert {*read_coverage(pipeline(folder))} == {*emulator.websites}
     later = Emulator.made_up(3, days=5, now=NOW)
     later.now = NOW + DAY
-    source = sitestats_source(client=later.client(), max_requests=4)
+    source = sitestats_source(client=later.client(), max_seconds=3)
     lost = pipeline(folder)
-    lost.extract(source)
+    with pytest.MonkeyPatch.context() as patch:
+        slow_down(patch)
+        lost.extract(source)
     lost.normalize()
     shutil.rmtree(Path(lost.working_dir, "load"))
     assert tables(folder) == tables(loaded)
@@ -187,9 +192,9 @@ def test_a_file_in_use_has_a_holder() -> None:
         (WINDOWS, r"c:\\x.duckdb", r"python.exe \(PID 8\)"),
     ):
         with pytest.raises(BusyError, match=f'file "{file}": .*{holder}'):
-            _when_free(lambda text=text: failing(text), 0, None)
+            _when_free(lambda text=text: failing(text), None)
     with pytest.raises(PipelineStepFailed):
-        _when_free(lambda: failing("no space left"), 60, None)
+        _when_free(lambda: failing("no space left"), UnderWay(ExitStack()))
 
 
 def a_report(good: int, failed: int) -> Update:

@@ -44,7 +44,6 @@ _HOW_TO_CONFIGURE: Final = (
 _CONTINUES: Final = "the next update continues from the last load"
 _STOPPED: Final = 143
 """The shell's code for a program that ended by SIGTERM."""
-_DATE: Final = click.DateTime(["%Y-%m-%d"])
 
 _in_destination = in_section("Destination")
 _destination_options = together(
@@ -91,15 +90,9 @@ def warehouse() -> None:
 @hosts_from_option
 @when(
     "--since",
-    type=_DATE,
+    type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
     help="The first day of the dataset; the first update needs it.",
-)
-@when(
-    "--until",
-    type=_DATE,
-    metavar="DAY",
-    help="The last day to read; yesterday when left out.",
 )
 @when(
     "--lag",
@@ -132,13 +125,6 @@ def warehouse() -> None:
     help="How many requests are under way at once.",
 )
 @click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    default=180,
-    metavar="SECONDS",
-    help="How long to wait for a DuckDB file that another program has open.",
-)
-@click.option(
     "-q",
     "--quiet",
     is_flag=True,
@@ -149,12 +135,10 @@ def warehouse() -> None:
 def update(
     *,
     since: datetime | None,
-    until: datetime | None,
     fields: str | None,
     dry_run: bool,
     yes: bool,
     quiet: bool,
-    wait: float,
     destination: str,
     dataset: str,
     folder: str,
@@ -182,7 +166,6 @@ def update(
 
         source = made.sitestats_source(
             first_day=since and since.date(),
-            until=until and until.date(),
             hostnames=names or None,
             client=client,
             progress=not quiet,
@@ -193,7 +176,7 @@ def update(
         # In a container, whose only process this may be, nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
-            report = made.update(pipeline, source, wait=wait)
+            report = made.update(pipeline, source)
         except KeyboardInterrupt as interrupt:
             interrupt.add_note(_CONTINUES)
             raise
@@ -233,24 +216,20 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
     epilog="""\b
     Examples:
       sitestats warehouse status
-      sitestats warehouse status --check --max-behind 2
+      sitestats warehouse status --max-behind 2
     """
 )
 @click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
 @click.option(
     "--max-behind",
     type=click.IntRange(0),
-    default=1,
     metavar="DAYS",
-    help="How many days a website may be behind.",
-)
-@click.option(
-    "--check", is_flag=True, help="End with exit code 4 if a website is further behind."
+    help="End with exit code 4 if a website is further behind than so many days.",
 )
 @_destination_options
 @format_option("table", "json", "csv")
 def status(
-    *, every: bool, max_behind: int, check: bool, folder: str, output: str, **to: str
+    *, every: bool, max_behind: int | None, folder: str, output: str, **to: str
 ) -> None:
     """Show how many websites are up to date, and the errors of others.
 
@@ -258,7 +237,8 @@ def status(
     """
     with _destination(folder, to["destination"]):
         rows = _rows(_coverage(**to))
-    late = [row for row in rows if (row["behind"] or 0) > max_behind]
+    most = 1 if max_behind is None else max_behind
+    late = [row for row in rows if (row["behind"] or 0) > most]
     if output == "json":
         print_json(rows)
     elif output == "csv":
@@ -276,7 +256,7 @@ def status(
             columns = ("hostname", "timezone", "through", "behind", "error")
             names = ("website", "time zone", "", "days behind", "")
             print_table(shown, dict(zip(columns, names, strict=True)))
-    exit_with(Code.TRY_LATER if check and late else Code.OK)
+    exit_with(Code.TRY_LATER if late and max_behind is not None else Code.OK)
 
 
 @warehouse.command(

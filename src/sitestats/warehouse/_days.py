@@ -140,7 +140,7 @@ def days_to_read(cursor: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]
     """The *lag* days before the new ones, these, and older ones that failed."""
     begin = max(cursor.first, cursor.reached + DAY - lag * DAY)
     new = [begin + n * DAY for n in range((last - begin).days + 1)]
-    return [*new, *(day for day in cursor.failed if day < min(begin, last + DAY))]
+    return [*new, *(day for day in cursor.failed if day < begin)]
 
 
 class WebsiteDays:
@@ -183,7 +183,7 @@ class WebsiteDays:
         self._months_are_left = MONTHS in lists
         self._is_scheduled = False
         wanted = days_to_read(self._start, last, lag)
-        self._begin: Final = min(wanted[0], last) if wanted else last + DAY
+        self._begin: Final = wanted[0] if wanted else last + DAY
         self._wanted: Final = dict.fromkeys(wanted)
         self.periods: Final = self._histograms()
         """The histograms that are left, the last one first."""

@@ -110,10 +110,8 @@ def sitestats_source(
     *,
     first_day: dt.date | None = None,
     hostnames: Sequence[str] | None = None,
-    until: dt.date | None = None,
     lists: Sequence[str] | None = None,
     lag: int = 1,
-    max_requests: int = 20_000,
     max_seconds: float = 120,
     concurrency: int = 20,
     base_url: str | None = None,
@@ -126,22 +124,20 @@ def sitestats_source(
 ) -> Sequence[DltResource]:
     """Every day of each website, until yesterday in the website's own zone.
 
-    ``update`` runs it until everything is loaded; a single run makes at most
-    *max_requests* requests. Missing arguments come from the section
+    ``update`` runs it until everything is loaded; a single run reads for at most
+    *max_seconds*. Missing arguments come from the section
     ``sources.sitestats`` of dlt's configuration, as with every source.
 
     Args:
         first_day: Where to begin. The first update needs it, and remembers it. With an
             earlier one all days are read anew; a later one changes nothing.
         hostnames: Which websites; all that the key lists when left out.
-        until: The last day to read; the website's yesterday when left out.
         lists: Which tables to fill besides ``days``: names of lists of the Stats API,
             ``"events"``, and ``"months"``. A dataset keeps its lists, and a new one
             reads all days anew. When left out, the lists are all of them, or those that
             earlier updates named. If empty, the totals come from histograms, one for
             each 366 days of a website, and days have no ``seconds_on_page``.
         lag: How many days are read again, before the new ones.
-        max_requests: The most requests of a load, which limits the memory.
         max_seconds: The most seconds that a load reads. After a kill, what was not
             loaded is read again.
         concurrency: How many requests are under way at once.
@@ -183,11 +179,9 @@ def sitestats_source(
     run = _Run(
         make_client=make_client,
         first_day=first_day and dt.date.fromisoformat(str(first_day)),
-        until=until or dt.date.max,
         hostnames=hostnames and [StatsQuery(name).hostname for name in hostnames],
         lists=None if lists is None else frozenset(lists).difference(TOTALS),
         lag=lag,
-        max_requests=positive_count("max_requests", max_requests),
         max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
@@ -213,11 +207,9 @@ class _Run:
 
     make_client: Callable[[], AbstractContextManager[Client]]
     first_day: dt.date | None
-    until: dt.date
     hostnames: Sequence[str] | None
     lists: frozenset[str] | None
     lag: int
-    max_requests: int
     max_seconds: float
     concurrency: int
     progress: Progress
@@ -295,7 +287,7 @@ class _Run:
                 timezone=zone,
                 lists=frozenset(state["lists"]),
                 first=first,
-                last=first - DAY if last is None else min(last, self.until),
+                last=first - DAY if last is None else last,
                 lag=self.lag,
             )
             try:
@@ -350,7 +342,7 @@ class _Run:
             # A load has at least one request.
             number = update.requests - before
             is_late = number and time.monotonic() > until
-            return not (update.signal or is_late or number >= self.max_requests)
+            return not (update.signal or is_late)
 
         def responses(
             requests: _Requests, query: StatsQuery, failed: _Fail, add: _Add

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_WAIT: Final = 180.0
+"""How many seconds an update waits for a DuckDB file that another program has open."""
 _PAUSE: Final = 0.5
 """The seconds between two attempts at a file that is in use."""
 _MOST_NAMED: Final = 5
@@ -101,7 +103,7 @@ class Update:
         )
 
 
-def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Update:
+def update(pipeline: Pipeline, source: DltSource) -> Update:
     """Run *source* until each website is up to date, or has failed.
 
     Each run is one load. Progress is read from the destination, so days that were not
@@ -114,11 +116,10 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         pipeline: Where to load to. Use it for this source alone: pending packages in
             its folder are dropped.
         source: What ``sitestats_source`` made.
-        wait: How many seconds to wait for a DuckDB file that another program has open.
 
     Raises:
         BusyError: Another update of this pipeline is under way on this machine, or
-            another program has the DuckDB file open.
+            another program has had the DuckDB file open for three minutes.
         ConfigurationError: The first day is missing or in the future, or a list is new
             to the dataset and the source names websites.
         SiteStatsError: The websites can't be listed.
@@ -154,13 +155,13 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
     file_format: Any = _best_format(pipeline)
     with suppress(Declined), _under_way() as under_way, _alone(pipeline):
         while under_way.left and not under_way.signal:
-            _begin_at_destination(pipeline, wait, under_way)
+            _begin_at_destination(pipeline, under_way)
             pipeline.activate()
             # dlt's own handling would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(_load(pipeline, wait, under_way))
+            loads.append(_load(pipeline, under_way))
             if len(loads) == 1:
                 _make_indexes(pipeline)
             _store_coverage(pipeline)
@@ -301,7 +302,7 @@ def _under_way() -> Generator[UnderWay]:
 
 
 def _begin_at_destination(
-    pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
+    pipeline: Pipeline, under_way: UnderWay | None = None
 ) -> None:
     """Forget what is not in the destination, so that it is requested again.
 
@@ -317,21 +318,19 @@ def _begin_at_destination(
         if not _is_no_file_yet(pipeline):
             pipeline.sync_destination()
 
-    _when_free(begin, wait, under_way)
+    _when_free(begin, under_way)
 
 
-def _load(
-    pipeline: Pipeline, wait: float = 0, under_way: UnderWay | None = None
-) -> LoadInfo:
+def _load(pipeline: Pipeline, under_way: UnderWay | None = None) -> LoadInfo:
     # Type checkers do not accept Pipeline.load as a step.
-    return _when_free(lambda: pipeline.load(), wait, under_way)  # noqa: PLW0108
+    return _when_free(lambda: pipeline.load(), under_way)  # noqa: PLW0108
 
 
-def _when_free(step: Callable[[], T], seconds: float, under_way: UnderWay | None) -> T:
-    """Run *step*, which connects to the destination, again and again while another
-    process has its DuckDB file open.
+def _when_free(step: Callable[[], T], under_way: UnderWay | None) -> T:
+    """Run *step*, which connects to the destination; in an update again and again while
+    another process has its DuckDB file open.
     """
-    end = time.monotonic() + seconds
+    end = time.monotonic() + _WAIT
     while True:
         try:
             return step()
@@ -339,7 +338,8 @@ def _when_free(step: Callable[[], T], seconds: float, under_way: UnderWay | None
             found = _IN_USE.search(str(error))
             if found is None:
                 raise
-            if time.monotonic() >= end or (under_way and under_way.signal):
+            is_late = time.monotonic() >= end
+            if is_late or under_way is None or under_way.signal:
                 raise BusyError(
                     "Another process, such as a notebook, has the DuckDB file open. "
                     "Close the connection there, and run this again. "
