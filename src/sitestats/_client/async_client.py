@@ -45,7 +45,7 @@ class AsyncWebsitesAPI:
 
         Returns:
             The websites in the service's order, with estimates of page views and events
-            per 30 days. They are shown as a table, and become a frame.
+            per 30 days. A notebook shows them as a table, and they become a frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
@@ -72,20 +72,20 @@ class AsyncWebsitesAPI:
     ) -> AddedWebsite:
         """Add a website to the user's default team (section 4.2).
 
-        Adding can cost money and can't be undone, so the request is sent once. After a
-        failure that leaves open whether the website was added, look at ``list()``, or
-        use ``ensure``, which does that.
+        Adding can cost money and can't be undone, so the request is sent once. If a
+        failure leaves it unknown whether the website was added, look at ``list()``, or
+        use ``ensure``, which does so itself.
 
         Args:
             hostname: Such as ``"example.com"``.
-            timezone: A name of the tz database in its exact case. When it is left out,
-                the service uses UTC.
+            timezone: A name of the tz database, with its capitals. None leaves it to
+                the service, which uses UTC.
             public: Whether everybody may see the statistics.
             label: Any text.
 
         Returns:
-            The website as the service made it. Differences from the arguments
-            are in ``differences`` and in a ``SiteStatsWarning``.
+            The website as the service added it. Differences from the arguments
+            are in ``differences``, and cause a ``SiteStatsWarning``.
 
         Raises:
             SpecError: A value breaks a rule. No request is sent.
@@ -111,14 +111,14 @@ class AsyncWebsitesAPI:
         return await self._runner.run(flow)
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
-        """Plan what ``ensure`` would do: the list is read, and nothing is added.
+        """Show what ``ensure`` would do, by the list of websites (section 4.1).
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
 
         Returns:
-            What would be added, what is there, and what is there but differs.
+            The websites to add, those that exist, and those that exist but differ.
 
         Raises:
             SpecError: A website is given twice, or is not a ``WebsiteSpec``. No
@@ -147,31 +147,30 @@ class AsyncWebsitesAPI:
         progress: Progress = None,
         interrupted: Callable[[ProvisioningReport], object] | None = None,
     ) -> ProvisioningReport:
-        """Add what is missing of *specs*, one at a time (section 4.2).
+        """Add the missing websites of *specs*, one at a time (section 4.2).
 
-        Within a run no website is sent twice. After a failure that leaves open
-        whether a website was added, the list is read again. An error response
-        that every website would get (credentials, role, plan) ends the run; an error
-        of a single website does not. ``total_timeout`` applies to each request.
+        A run sends no website twice. If a failure leaves it unknown whether a website
+        was added, the run reads the list again. An error response that every website
+        would get (credentials, role, plan) ends the run; an error of a single website
+        does not. ``total_timeout`` applies to each request.
 
-        Each add is written to a journal before it is sent. The journal is a file in the
-        user's state folder, one for each account; it also excludes other runs on this
-        machine. After an interruption, even a power cut, the next run sends no website
-        that the list shows, and first waits for an add that may still be under way, up
-        to its ``total_timeout``. An add that the list does not show then is
-        ``unknown``, and the run after that sends it.
+        The run writes each website to a journal before it sends the request. The
+        journal is a file in the user's state folder, one for each account, and its lock
+        excludes other runs on this machine. After an interruption, even a power cut,
+        the next run waits for a request that may still be in progress, up to its
+        ``total_timeout``, and then adds the website only if the list does not show it.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
-            journal: A second journal, for machines whose state folder does not last or
-                can't be written.
+            journal: The path of a second journal, for machines whose state folder does
+                not last or can't be written.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``.
             interrupted: Called with the report so far if the run is interrupted by a
                 ``KeyboardInterrupt``, a cancellation, or another exception that is not
-                a ``SiteStatsError``. The exception is raised afterwards. An add that
-                was under way is ``unknown``.
+                a ``SiteStatsError``. The exception is raised afterwards. A website
+                whose request was in progress is ``unknown``.
 
         Returns:
             The outcome of every website, in the given order.
@@ -219,8 +218,8 @@ class AsyncStatsAPI:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
-            query: The query; every rule of the document is checked first.
-            fresh: Whether to send the request even where the client's store has the
+            query: The query; it is checked against every rule of the document first.
+            fresh: Whether to send the request even if the client's store has the
                 response.
 
         Returns:
@@ -269,16 +268,17 @@ class AsyncStatsAPI:
                 compared one by one.
             against: ``"previous_period"``, as many days just before;
                 ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
-                months just before; ``"previous_year"``, the same days a year before
-                (of ``during("this-month")`` and the like as many days of the last one);
+                months just before; ``"previous_year"``, the same days a year before;
                 what ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days;
-                or a query of its own. Placeholders are shifted by placeholders, so both
-                periods are in the zone of the website or of the query.
+                or a query. With ``during("this-month")``, the earlier period is as many
+                days from the beginning of the month before. Placeholders stay
+                placeholders, so both periods are in the same zone.
             fresh: As for ``get``.
 
         Returns:
-            Totals and lists of both periods, absolute and in percent. Of many queries
-            a table, frames and a plot, in which what failed has its error.
+            Totals and lists of both periods, with their changes, absolute and in
+            percent. Many queries become a table, frames and a plot; a query that failed
+            has its error there.
 
         Raises:
             QueryError: The query breaks a rule, or its period is not known. No
@@ -317,26 +317,25 @@ class AsyncStatsAPI:
 
         The outcomes come in the order of completion, each with its ``query``,
         its ``index`` among the queries, and either ``stats`` or ``error``;
-        ``result()`` returns the one or raises the other. What ``get`` would
-        raise for a query is its outcome, and does not affect the others.
+        ``result()`` returns the one or raises the other. A query that fails does not
+        affect the others: its outcome has the error that ``get`` would raise.
 
         Without a block, ``await get_many(…).collect()`` returns all outcomes, in the
         order of the queries, for frames, tables and comparisons.
 
-        Leaving the block ends what is under way. When the service responds to a query
-        with 429 and a pause, all requests of the client wait; after a contains search,
+        Leaving the block stops the requests in progress. After a 429 with a
+        ``Retry-After``, all requests of the client wait; if a contains search got it,
         only contains searches wait. The time of a query begins when the pause is over.
 
         Args:
             queries: Any iterable, asynchronous or not. It is read
                 as the outcomes are taken, so it may be endless.
-            concurrency: How many are under way at once, and never more than the
-                client's ``max_connections``. 20 hide the service's latency, without
+            concurrency: How many requests are in progress at once, at most the
+                client's ``max_connections``. 20 hide the service's latency without
                 much load on it.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``
-                after each outcome, where the total is None for *queries* without
-                a length.
+                after each outcome. The total is None if *queries* has no length.
             deadline: Seconds for the whole block, or None for no limit. A query that
                 has no response by then is a ``Failed`` with a
                 ``RequestTimeoutError``, and so are those that follow.
@@ -401,33 +400,35 @@ class AsyncStatsAPI:
 class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
     """An async client of the service, on asyncio or trio.
 
-    Tasks may share one: it has up to ``max_connections`` connections for each
-    event loop and makes a call wait for a free one.
+    Tasks may share one. It opens up to ``max_connections`` connections for each event
+    loop, and a call waits for a free one.
 
     Args:
-        base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
-        api_key: Sent to the origin of *base_url* and nowhere else. Left out,
+        base_url: The service's address; by default ``SITESTATS_BASE_URL``.
+        api_key: The key, sent only to the origin of *base_url*. By default
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
-            *base_url* is from the environment too; None goes without.
-        user_id: The same with ``SITESTATS_USER_ID``. The Admin API needs it.
+            *base_url* is from the environment, too. None sends no key.
+        user_id: The user ID, which the Admin API needs; by default
+            ``SITESTATS_USER_ID``, as for the key. None sends none.
         timeout: Seconds for connecting and for each read.
-        total_timeout: Seconds for one request with its retries, its pauses and
-            the wait for a connection.
-        retries: How often an idempotent request is retried, or a
-            ``RetryPolicy``.
-        max_connections: How many requests may be under way at once.
-        read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
-            does so for every client, whatever this is.
-        proxy: A proxy's address. Left out, as the environment says
-            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
+        total_timeout: Seconds for a call with its retries, its pauses and the wait for
+            a connection.
+        retries: How often a request that reads is retried, or a ``RetryPolicy``.
+        max_connections: How many requests can be in progress at once.
+        read_only: Whether to refuse every write before it is sent.
+            ``SITESTATS_READ_ONLY=1`` does so for every client, and False does not
+            overrule it.
+        proxy: A proxy's address; by default that of the environment
+            (``HTTPS_PROXY``, ``NO_PROXY`` …). None uses no proxy.
         verify: True to check certificates, a path to a bundle of CA
-            certificates, or an ``ssl.SSLContext``.
+            certificates, or an ``ssl.SSLContext``. With False, anyone on the network
+            path can read the key.
         headers: Headers to add to every request, for a gateway. They can't replace
             those of the client; a ``User-Agent`` is put before its own.
-        store: Stores responses about days that are over, which are not requested
-            again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
-        http_client: An ``httpx.AsyncClient`` of your own, which sends the requests with
-            its hooks, mounts and authentication. You close it yourself.
+        store: A path, a ``Store`` or a ``KeyValueStore`` of your own, for responses
+            about past days, which are then requested once.
+        http_client: Your own ``httpx.AsyncClient``, which sends the requests with its
+            hooks, mounts and authentication. You close it yourself.
 
     Raises:
         ConfigurationError: The base address is missing, or a value is wrong.
@@ -494,13 +495,12 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         """Check whether the set-up works, by a few requests that read.
 
         Args:
-            hostname: A private website, by which the key is checked where there is no
-                user ID.
+            hostname: A private website, to check the key without a user ID.
 
         Returns:
-            A row each for the base address and the credentials with where they are
-            from, the connection, and whether the service takes the credentials. What
-            fails is a row too.
+            Rows for the base address and the credentials, each with its source, for the
+            connection, and for whether the service accepts the credentials. A failure
+            is a row, too.
 
         Raises:
             QueryError: *hostname* is not a valid host name. No request is sent.
@@ -516,11 +516,11 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         return await self._runner.run(flow)
 
     async def aclose(self) -> None:
-        """Close the connections: idle ones now, others when their request is over.
+        """Close the connections: idle ones now, others after their request.
 
-        A request under way is not interrupted. Every further one raises a
-        ``ClientClosedError``: of new calls, of calls that wait for a connection,
-        and retries. To end what is under way, cancel its task.
+        A request in progress is not interrupted; to stop it, cancel its task. New
+        calls, calls that wait for a connection, and retries raise a
+        ``ClientClosedError``.
         """
         if self._owns_sender:
             self._sender.close()

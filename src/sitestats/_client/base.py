@@ -141,11 +141,11 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
-        ``Client(base_url)`` sends a key from the environment only to the address that
-        is from there too. Here you choose the address, so the key is sent to it.
+        ``Client(base_url)`` sends a key from the environment only to an address from
+        the environment. Here you allow another address.
 
         Args:
-            base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
+            base_url: The service's address; by default ``SITESTATS_BASE_URL``.
             options: The constructor's other arguments.
 
         Raises:
@@ -170,18 +170,18 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
         api_key: str | NotGiven | None = NOT_GIVEN,
         **options: Unpack[Options[HttpClientT]],
     ) -> Self:
-        """Make a client for one of several accounts, by its name.
+        """Make a client for one of several accounts, by the name of its profile.
 
         A profile is a table in ``sitestats/config.toml``, in the user's configuration
-        folder (``XDG_CONFIG_HOME``, or ``~/.config``). It says where the service is,
-        and which file holds the key. The address and the credentials of the environment
-        are not used.
+        folder (``XDG_CONFIG_HOME``, or ``~/.config``). It has the service's address and
+        the path of the file with the key. The address and the credentials of the
+        environment are not used.
 
         Args:
-            name: The profile; that of ``SITESTATS_PROFILE`` when None.
+            name: The profile; None for the one that ``SITESTATS_PROFILE`` names.
                 ``sitestats.profile_names()`` lists them.
-            base_url: Where to send its credentials, in place of the profile's.
-            api_key: The key in place of the profile's, which is not read then. None
+            base_url: An address in place of the profile's.
+            api_key: A key in place of the profile's, whose file is then not read. None
                 sends no key.
             options: The constructor's other arguments. The client is read-only if they
                 or the profile say so.
@@ -210,7 +210,7 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
 
     @property
     def base_url(self) -> str:
-        """The service's address, where requests are sent.
+        """The service's address.
 
         >>> Client("https://analytics.example/").base_url
         'https://analytics.example'
@@ -219,8 +219,8 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
 
     @property
     def read_only(self) -> bool:
-        """Whether every request that writes is refused before it is sent, by an
-        argument, by the profile, or by ``SITESTATS_READ_ONLY``.
+        """Whether writes are refused before they are sent, because of an argument, the
+        profile, or ``SITESTATS_READ_ONLY``.
 
         >>> Client("https://analytics.example", read_only=True).read_only
         True
@@ -236,11 +236,11 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
     ) -> Self:
         """Return a client with other limits that shares the connections.
 
-        Closing it leaves the connections to the client that opened them.
+        Closing it leaves the connections open: close the client that opened them.
 
         Args:
             timeout: Seconds for connecting and for each read.
-            total_timeout: Seconds for one request with its retries and pauses.
+            total_timeout: Seconds for a call with its retries and pauses.
             retries: A number of retries, or a policy.
 
         Raises:

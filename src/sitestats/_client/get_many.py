@@ -208,10 +208,10 @@ class _Block(Generic[RunnerT]):
 class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
-    They come in the order of completion, with ``in_order`` in that of the queries.
-    It is used in a ``with`` block and iterated over once. Leaving the block ends what
-    is still under way. ``collect`` needs no block, and returns all outcomes, for
-    frames, plots, comparisons and retries.
+    They come in the order of completion or, with ``in_order``, of the queries. Use it
+    in a ``with`` block, and iterate over it once. Leaving the block stops the requests
+    in progress. ``collect`` needs no block, and returns all outcomes, for frames,
+    plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -284,9 +284,9 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
 class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
-    It is used in an ``async with`` block and iterated over once. Leaving the block
-    ends what is still under way. ``await stream.collect()`` needs no block, and
-    returns all outcomes, for frames, plots, comparisons and retries.
+    Use it in an ``async with`` block, and iterate over it once. Leaving the block stops
+    the requests in progress. ``await stream.collect()`` needs no block, and returns all
+    outcomes, for frames, plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
