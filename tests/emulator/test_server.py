@@ -30,9 +30,9 @@ def connect(address: str) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=10)
 
 
-def sent(connection: socket.socket, *lines: str, body: bytes = b"") -> None:
-    """Send the lines of a head, and a body."""
-    connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+def sent(connection: socket.socket, *lines: str) -> None:
+    """Send the lines of a head."""
+    connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
 
 def everything(connection: socket.socket) -> bytes:
@@ -41,15 +41,6 @@ def everything(connection: socket.socket) -> bytes:
     while chunk := connection.recv(65536):
         got += chunk
     return got
-
-
-def adding(emulator: Emulator, length: int) -> list[str]:
-    """The head of a request that adds a website."""
-    return [
-        *("POST /api/websites/add HTTP/1.1", "Host: a", "Connection: close"),
-        *("Content-Type: application/json", f"Content-Length: {length}"),
-        *(f"Api-Key: {emulator.api_key}", f"User-Id: {emulator.user_id}"),
-    ]
 
 
 def test_it_listens_within_the_block(demo: Emulator) -> None:
@@ -99,35 +90,6 @@ client.get(f"{address}/api/websites")
         [sys.executable, "-c", program], capture_output=True, check=True, timeout=60
     )
     assert (run.stdout, run.stderr) == (b"", b"")
-
-
-def test_a_body_that_python_can_t_read(
-    demo: Emulator, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """It is a 400, and no broken connection."""
-    with demo.serve() as address:
-        for body in (
-            b'{"hostname":' + b"[" * 100_000,
-            b'{"hostname":' + b"1" * 5_000 + b"}",
-            b'{"hostname":"\\ud800.example"}',
-            b"\xff\xfe\x00",
-        ):
-            with connect(address) as connection:
-                sent(connection, *adding(demo, len(body)), body=body)
-                assert everything(connection).startswith(b"HTTP/1.1 400 ")
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_request_that_was_cut_off_is_ignored(demo: Emulator) -> None:
-    """A body that ends early adds nothing, even where what came is whole JSON."""
-    demo.forget_requests()
-    with demo.serve() as address, connect(address) as connection:
-        body = b'{"hostname":"cut.example"}'
-        sent(connection, *adding(demo, 100), body=body)
-        connection.shutdown(socket.SHUT_WR)
-        assert connection.recv(100) == b""
-    assert "cut.example" not in demo.websites
-    assert demo.requests == ()
 
 
 @pytest.mark.parametrize("served", [False, True], ids=["in process", "socket"])

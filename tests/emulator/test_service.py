@@ -114,6 +114,8 @@ def test_what_is_not_added() -> None:
     emulator = Emulator()
     for payload in (
         *({}, {"hostname": None}, {"hostname": 1}, [], "example.com", b"", b"{"),
+        *(b"\xff\xfe\x00", b'{"hostname":' + b"[" * 100_000),
+        *(b'{"hostname":' + b"1" * 5_000 + b"}", b'{"hostname":"\\ud800.example"}'),
         *({"hostname": name} for name in NO_NAMES),
         *({"hostname": "a.example", "isPublic": flag} for flag in ("true", None)),
         *({"hostname": "a.example", "label": label} for label in (1, None)),

@@ -23,13 +23,18 @@ from sitestats._common.wire import HttpResponse
 
 from . import _responses, _traffic
 from ._access import Website, host_name
+from ._delivery import (
+    HOST,
+    AsyncEmulatorClient,
+    EmulatorClient,
+    EmulatorTransport,
+    Serving,
+)
 from ._faults import GARBAGE, Fault
 from ._http import RecordedRequest
 from ._periods import DAY, is_zone
 from ._rows import Rows
-from ._server import HOST, Serving
 from ._service import Service
-from ._transport import AsyncEmulatorClient, EmulatorClient, EmulatorTransport
 
 if TYPE_CHECKING:
     from sitestats import AsyncClient, Client

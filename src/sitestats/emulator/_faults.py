@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from http import HTTPStatus
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 
@@ -83,7 +83,3 @@ class Fault:
         response = json_response(status, error, self.headers)
         body = b"" if status in {204, 304} else self.body
         return response if body is None else attrs.evolve(response, body=body)
-
-
-Handle: TypeAlias = "Callable[[RecordedRequest], tuple[HttpResponse, Fault]]"
-"""Gives the response to a request, and the fault that its delivery has."""

@@ -21,14 +21,6 @@ NEW_NAMES: Final = 5
 CORS: Final = {"access-control-allow-origin": "*"}
 """Scripts of any website may send requests (section 5)."""
 
-_OBSERVED: Final = {
-    **CORS,
-    "content-security-policy": "default-src 'self'",
-    "set-cookie": "visit=1; Path=/; HttpOnly",
-    "x-frame-options": "SAMEORIGIN",
-}
-"""Headers that the hosted service was observed to send; clients ignore cookies."""
-
 _PROSE: Final = {
     "__about": "Keys that start with two underscores explain; leave them out with "
     "info=false.",
@@ -49,7 +41,7 @@ def json_response(
     """A JSON response, with the service's headers."""
     content_type = {"content-type": "application/json; charset=utf-8"}
     return HttpResponse(
-        status, {**content_type, **_OBSERVED, **(headers or {})}, encode(data)
+        status, {**content_type, **CORS, **(headers or {})}, encode(data)
     )
 
 

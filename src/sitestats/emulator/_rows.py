@@ -7,7 +7,7 @@ import itertools
 import json
 import threading
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -168,14 +168,6 @@ def _instance() -> duckdb.DuckDBPyConnection:
 
 def _detach(name: str) -> None:
     _instance().cursor().execute(f"DETACH {name}")
-
-
-@cache
-def prepared(fill: Callable[[Rows], None]) -> Rows:
-    """Rows that *fill* has filled, once for all emulators of the process."""
-    rows = Rows()
-    fill(rows)
-    return rows
 
 
 # A server that is never left keeps its emulator when the program ends, and DuckDB would

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import attrs
 
 from ._periods import DAY, SECOND, midnight
-from ._rows import Rows, Share, prepared
+from ._rows import Rows, Share
 
 T = TypeVar("T")
 
@@ -34,14 +34,18 @@ PARTS: Final = {
 
 def load_demo(rows: Rows, now: datetime) -> None:
     """Load real traffic of four days of 2015, moved to end yesterday."""
-    rows.take(prepared(_read_demo), last=now.astimezone(UTC).date() - DAY)
+    rows.take(_demo(), last=now.astimezone(UTC).date() - DAY)
 
 
-def _read_demo(rows: Rows) -> None:
+@cache
+def _demo() -> Rows:
+    """The demo's rows, read once for all emulators of the process."""
+    rows = Rows()
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
         rows.load(path, undated=datetime.now(UTC))
     for hostname, prefix in PARTS.items():
         rows.copy(source=DEMO, target=hostname, prefix=prefix)
+    return rows
 
 
 # --- made-up traffic ------------------------------------------------------------------

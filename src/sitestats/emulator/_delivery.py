@@ -1,4 +1,4 @@
-"""Serve the emulator over HTTP/1.1 on a local socket, with keep-alive."""
+"""Deliver responses with their faults: by a transport of httpx, or on a socket."""
 
 from __future__ import annotations
 
@@ -7,17 +7,134 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from http import HTTPStatus
 from http.client import responses
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
+
+import anyio
+import httpx
 
 from sitestats._common.wire import HttpResponse
 
-from ._faults import Fault, Handle
+from ._faults import Fault
 from ._http import RecordedRequest
+
+Handle: TypeAlias = Callable[[RecordedRequest], tuple[HttpResponse, Fault]]
+"""Gives the response to a request, and the fault that its delivery has."""
+
+# --- without a socket ----------------------------------------------------------------
+
+
+class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Passes requests to an emulator, for sync and async clients.
+
+    It holds no resources, so closing it does nothing. Clients, threads and event loops
+    can share it.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        response, fault = self._handle(_recorded(request))
+        if fault.latency:
+            time.sleep(min(fault.latency, _limit(request)))
+        return _response(request, response, fault)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        response, fault = self._handle(_recorded(request))
+        if fault.latency:
+            await anyio.sleep(min(fault.latency, _limit(request)))
+        return _response(request, response, fault)
+
+
+class EmulatorClient(httpx.Client):
+    """Sends to an emulator."""
+
+    is_emulator = True
+    """The store accepts this client, whose responses depend on the client alone."""
+
+
+class AsyncEmulatorClient(httpx.AsyncClient):
+    """Sends to an emulator."""
+
+    is_emulator = True
+
+
+def _recorded(request: httpx.Request) -> RecordedRequest:
+    return RecordedRequest.of(
+        request.method,
+        request.url.raw_path.decode("ascii"),
+        request.headers.items(),
+        request.content,
+    )
+
+
+def _limit(request: httpx.Request) -> float:
+    """The read timeout of a request."""
+    limit = request.extensions.get("timeout", {}).get("read")
+    return float("inf") if limit is None else limit
+
+
+def _response(
+    request: httpx.Request, response: HttpResponse, fault: Fault
+) -> httpx.Response:
+    """The response, or the error that httpx raises for the same failure on a socket."""
+    if fault.latency > _limit(request):
+        raise httpx.ReadTimeout("The emulator's latency is too long", request=request)
+    if fault.reset:
+        raise httpx.ReadError("Connection reset by the emulator", request=request)
+    body = b"" if request.method == "HEAD" else response.body
+    stream: httpx.ByteStream | _Stream = httpx.ByteStream(body)
+    if fault.drip or fault.cut_off is not None:
+        stream = _Stream(request, fault, body)
+    headers = {**response.headers, "content-length": str(len(response.body))}
+    return httpx.Response(response.status, headers=headers, stream=stream)
+
+
+class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that arrives byte by byte, or is cut off."""
+
+    def __init__(self, request: httpx.Request, fault: Fault, body: bytes) -> None:
+        self._request = request
+        self._fault = fault
+        self._body = body
+        self._pause = min(fault.drip, _limit(request))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces():
+            time.sleep(self._pause)
+            yield self._arrived(piece)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces():
+            await anyio.sleep(self._pause)
+            yield self._arrived(piece)
+
+    def _pieces(self) -> Iterator[bytes]:
+        sent = self._body[: self._fault.cut_off]
+        yield from (bytes([byte]) for byte in sent) if self._fault.drip else (sent,)
+        if len(sent) < len(self._body):
+            raise httpx.RemoteProtocolError(
+                "The emulator closed the connection within the body",
+                request=self._request,
+            )
+
+    def _arrived(self, piece: bytes) -> bytes:
+        if self._pause < self._fault.drip:
+            raise httpx.ReadTimeout(
+                "The emulator drips too slowly", request=self._request
+            )
+        return piece
+
+
+# --- on a socket ----------------------------------------------------------------------
 
 HOST: Final = "127.0.0.1"
 
@@ -71,14 +188,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
+        # Of a body that is cut off, the beginning is not JSON.
         body = self.rfile.read(int(length))
-        if len(body) < int(length):
-            # A request that was cut off is not recorded.
-            self.close_connection = True
-            return
-        request = RecordedRequest.of(
-            self.command, self.path, self.headers.items(), body
-        )
+        headers = self.headers.items()
+        request = RecordedRequest.of(self.command, self.path, headers, body)
         response, fault = self._served.handle_recorded(request)
         if fault.latency and self._served.ending.wait(fault.latency):
             self.close_connection = True
