@@ -203,22 +203,3 @@ class ChangedTransport(httpx.BaseTransport):
         elif headers["content-type"].startswith("application/json"):
             content = json.dumps(changed(json.loads(content), *change)).encode()
         return httpx.Response(status, headers=headers, content=content)
-
-
-class RememberingTransport(httpx.BaseTransport):
-    """Sends each request once: services differ in a few responses alone."""
-
-    def __init__(self, inner: httpx.BaseTransport) -> None:
-        self._inner = inner
-        self._responses: dict[object, httpx.Response] = {}
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        key = (str(request.url), request.headers.get("api-key"))
-        if key not in self._responses:
-            response = self._inner.handle_request(request)
-            response.read()
-            self._responses[key] = response
-        found = self._responses[key]
-        return httpx.Response(
-            found.status_code, headers=found.headers, content=found.content
-        )
