@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bare_client import NOW, GetStats, exactly
+from bare_client import GetStats, exactly
 from emulator import reference_model
 from emulator.reference_model import Row
 from sitestats.emulator import Emulator
@@ -136,19 +136,6 @@ def test_the_querys_zone_goes_before_the_websites(
     data = get_stats(**day, timezone="America/New_York").json()
     assert data["start"] == "2026-01-01T05:00:00.000Z"
     assert data["end"] == "2026-01-02T04:59:59.999Z"
-
-
-def test_placeholders(get_stats: GetStats) -> None:
-    """Placeholders count from today, in the query's zone."""
-    for text, ago in {
-        "today": 0,
-        "yesterday": 1,
-        "today-1d": 1,
-        "today-30d": 30,
-    }.items():
-        data = get_stats(fields="pageviews", start=text, end=text).json()
-        day = (NOW - timedelta(days=ago)).date().isoformat()
-        assert data["start"][:10] == data["end"][:10] == day
 
 
 def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
