@@ -67,7 +67,7 @@ class StatsQuery(Generic[FieldsT_co]):
         The time zone of a ``Website`` becomes that of the query.
 
         Raises:
-            QueryError: It is not a host name.
+            QueryError: *website* is not a valid host name.
         """
         values = _with_zone(_ALWAYS_SENT, website)
         cast("Any", self).__attrs_init__(rules.hostname(website), values)
@@ -116,8 +116,8 @@ class StatsQuery(Generic[FieldsT_co]):
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
-        ``"today-30d"``, or a ``datetime``, whose own date counts. For None the service
-        takes its default: one month ago, and today.
+        ``"today-30d"``, or a ``datetime``, which stands for its own date. None leaves
+        the day to the service: one month ago for *start*, today for *end* (section 8).
 
         Raises:
             QueryError: A day is not valid, or the end is before the start.
@@ -152,8 +152,8 @@ class StatsQuery(Generic[FieldsT_co]):
             now: The present for weeks and months, as for ``during``.
 
         Raises:
-            QueryError: More or less than one is given, or it is not an int from 1 to
-                99,999.
+            QueryError: Not exactly one of days, weeks and months is given, or it is not
+                an int from 1 to 99,999.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=30).params()["end"]
@@ -191,11 +191,10 @@ class StatsQuery(Generic[FieldsT_co]):
             period: ``2026`` or ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"``
                 (a week of ISO 8601, which begins on Monday), ``"2026-03-05"``, a
                 ``date``, or a ``pandas.Period`` of whole days. Or a word:
-                ``"last-week"``, ``"last-month"``, ``"last-quarter"``, ``"last-year"``
+                ``"last-week"``, ``"last-month"``, ``"last-quarter"`` or ``"last-year"``
                 for the last whole one, and ``"this-week"`` and so on for this one until
-                today. A word becomes dates in the query's time zone when the
-                parameters are read.
-            now: The present for a word: a datetime with a time zone. None takes this
+                today. The query's time zone decides which days a word means.
+            now: The present for a word: a datetime with a time zone. None reads this
                 machine's clock at this call.
 
         Raises:
@@ -212,16 +211,16 @@ class StatsQuery(Generic[FieldsT_co]):
         return self._during(periods.named(period, now))
 
     def previous(self, unit: PreviousUnit) -> StatsQuery[FieldsT_co]:
-        """Make the same query for the time before, to compare the two.
+        """Make the same query for an earlier period, to compare the two.
 
-        So two lists of queries, and ``outcomes.compare_to``, compare many websites.
+        ``client.stats.compare`` does so itself.
 
         Args:
             unit: ``"period"``, as many days just before; ``"week"`` and ``"month"``, as
                 many whole weeks or months just before; ``"year"``, the same days a year
-                before, or 365 days before where the period has placeholders. For
+                before, or 365 days before if the period has placeholders. For
                 ``during("this-month")``, ``"period"`` and ``"month"`` are as many days
-                from the beginning of the last month, and likewise for other units.
+                from the beginning of the month before, and likewise for other units.
 
         Raises:
             QueryError: The unit is unknown; or the period is left to the service, is
@@ -241,16 +240,16 @@ class StatsQuery(Generic[FieldsT_co]):
         """Make a query for the same days, with dates in place of words.
 
         A start or end that is left to the service becomes its default: one month ago,
-        in a shorter month its last day, to today (section 8).
+        or the last day of a shorter month, to today (section 8).
 
         Args:
-            zone: The time zone of the website, in which words are days. It can be
-                left out where the query has a zone, which counts then.
-            now: The present: a datetime with a time zone. None takes this machine's
+            zone: The time zone of the website, which decides which days words mean. If
+                the query has a zone, that one is used.
+            now: The present: a datetime with a time zone. None reads this machine's
                 clock.
 
         Raises:
-            QueryError: The zone is missing, or a day of the period is of another form.
+            QueryError: The zone is missing, or a day of the period has another form.
 
         >>> from datetime import UTC, datetime
         >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
@@ -275,8 +274,8 @@ class StatsQuery(Generic[FieldsT_co]):
         """Make a query for each website, for each part of the period, or for both.
 
         The queries of a website follow each other, in the order of its days. Together
-        they cover the period exactly: its first and last week, month or year may be a
-        part of one. Weeks begin on Monday.
+        they cover the period exactly, so the first and the last week, month or year may
+        be cut. Weeks begin on Monday.
 
         The period needs dates; ``pinned`` makes them of words. A period of placeholders
         can be split into days, which are placeholders again: they are right in the zone
@@ -317,10 +316,10 @@ class StatsQuery(Generic[FieldsT_co]):
         )
 
     def timezone(self, name: str) -> StatsQuery[FieldsT_co]:
-        """Set the time zone of days, instead of the website's (section 4.3).
+        """Set the time zone of the days, in place of the website's (section 4.3).
 
         Raises:
-            QueryError: It is not a name of the tz database, with its capitals.
+            QueryError: *name* is not in the tz database, or lacks its capitals.
 
         >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
         StatsQuery('example.com').timezone('Europe/Amsterdam')
@@ -328,10 +327,10 @@ class StatsQuery(Generic[FieldsT_co]):
         return self._with({"timezone": periods.timezone(name)})
 
     def interval(self, name: Interval) -> StatsQuery[FieldsT_co]:
-        """Set the width of the histogram's buckets (section 4.3).
+        """Set the unit of the histogram's entries; by default a day (section 4.3).
 
         Raises:
-            QueryError: It is not hour, day, week, month or year.
+            QueryError: *name* is not hour, day, week, month or year.
         """
         return self._with({"interval": rules.interval(name)})
 
@@ -340,13 +339,13 @@ class StatsQuery(Generic[FieldsT_co]):
     def where(self, /, **filters: Unpack[Filters]) -> StatsQuery[FieldsT_co]:
         """Count only what matches all of these filters (section 4.3).
 
-        A ``*`` at the end of a value matches everything that begins so. None takes
-        a filter away.
+        A ``*`` at the end of a value matches everything that starts with the rest. None
+        removes a filter.
 
         Args:
-            page: A single page, such as ``"/contact"``.
-            pages: One page or several; like *page* it also takes one contains
-                search, ``"*…*"``.
+            page: A single page, such as ``"/contact"``, or a contains search,
+                ``"*…*"``.
+            pages: One page or several, or a contains search.
             country: A country's code, such as ``"NL"``.
             referrer: A normalised referrer, such as ``"google"``.
             utm_source, utm_medium, utm_campaign, utm_content, utm_term: A
@@ -377,13 +376,13 @@ class StatsQuery(Generic[FieldsT_co]):
     ) -> StatsQuery[FieldsT_co]:
         """Count only what has all of these metadata (section 4.3).
 
-        Values match exactly. Numbers match stored numbers and text, ``True``
-        and ``False`` stored flags and text, a datetime with a time zone stored
-        moments and text.
+        Values match exactly. All of them match stored text. A number also matches a
+        stored number, ``True`` and ``False`` a boolean, and a datetime with a time zone
+        a date.
 
         Raises:
             QueryError: A key has other characters than letters, digits and
-                underscores, or a value is of another type.
+                underscores, or a value has another type.
 
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata({'plan': 'pro', 'seats': '5'})
@@ -396,13 +395,12 @@ class StatsQuery(Generic[FieldsT_co]):
     # --- the rest ---
 
     def limit(self, entries: int) -> StatsQuery[FieldsT_co]:
-        """Set how many entries each list has at most, 1 to 1000 (section 8).
+        """Set how many entries each list has at most, 1 to 1,000 (section 8).
 
-        Without this step the service gives 50. Events and the histogram are
-        not cut.
+        The default is 50. Events and the histogram are not cut.
 
         Raises:
-            QueryError: It is not an int from 1 to 1000.
+            QueryError: *entries* is not an int from 1 to 1,000.
         """
         return self._with({"limit": rules.limit(entries)})
 
@@ -410,12 +408,11 @@ class StatsQuery(Generic[FieldsT_co]):
         """Request one page by its address (section 4.3).
 
         *page* is the decoded path, not percent-encoded; a ``*`` is a plain
-        character here.
+        character here. For the root page, use ``where(page="/")``.
 
         Raises:
-            QueryError: It does not start with a slash, it is the root page
-                (``where(page="/")``), or it has a dot segment or a control
-                character.
+            QueryError: *page* does not start with a slash, is the root page, or has a
+                dot segment or a control character.
 
         >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
@@ -428,7 +425,7 @@ class StatsQuery(Generic[FieldsT_co]):
         The time zone of a ``Website`` becomes that of the query, unless it has one.
 
         Raises:
-            QueryError: It is not a host name.
+            QueryError: *website* is not a valid host name.
 
         >>> StatsQuery("example.com").last(days=30).website("example.org")
         StatsQuery('example.org').last(days=30)
@@ -437,18 +434,18 @@ class StatsQuery(Generic[FieldsT_co]):
         return _changed(self, values, self._word, rules.hostname(website))
 
     def version(self, number: int) -> StatsQuery:
-        """Request the format of an older version, 1 to 6 (section 9).
+        """Request the format of another version than 6, from 1 on (section 9).
 
         Raises:
-            QueryError: It is not an int from 1 to 6.
+            QueryError: *number* is not an int from 1 to 6.
         """
         return self._with({"version": rules.version(number)})
 
     def info(self, wanted: bool) -> StatsQuery[FieldsT_co]:  # noqa: FBT001 - the only argument
-        """Request more information about the fields (section 4.3).
+        """Request a description of the fields, which ``Stats.raw`` has (section 4.3).
 
         Raises:
-            QueryError: It is neither True nor False.
+            QueryError: *wanted* is neither True nor False.
         """
         return self._with({"info": rules.info(wanted)})
 
@@ -459,9 +456,9 @@ class StatsQuery(Generic[FieldsT_co]):
     ) -> StatsQuery:
         """Send a parameter without checking its value.
 
-        For what the service may add, or takes without documenting it. The
-        value replaces what a step set for that parameter; None removes it. The rules
-        that span steps count it too.
+        Use it for parameters that the service's document does not have. The value
+        replaces what a step set for that parameter; None removes it. The rules that
+        span steps apply to it, too.
 
         Raises:
             QueryError: The name is empty or ``callback``, or the value can't
@@ -476,12 +473,11 @@ class StatsQuery(Generic[FieldsT_co]):
     # --- checking and sending ---
 
     def problems(self, has_key: bool | None = None) -> tuple[Problem, ...]:  # noqa: FBT001 - a fact about the client
-        """Every broken rule that spans steps.
+        """Return every broken rule that spans steps.
 
         Args:
-            has_key: Whether the client that will send the query has an API
-                key; None when that is not known, and then no rule is broken
-                for the lack of one.
+            has_key: Whether the client that sends the query has an API key. If it is
+                not False, the rules that need a key are not checked.
 
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
@@ -493,7 +489,7 @@ class StatsQuery(Generic[FieldsT_co]):
         """Check the rules that span steps; see ``problems``.
 
         Raises:
-            QueryError: Rules are broken; it holds every problem.
+            QueryError: Rules are broken; ``problems`` of the error has all of them.
         """
         if problems := self.problems(has_key):
             raise QueryError(problems)
@@ -535,21 +531,20 @@ class StatsQuery(Generic[FieldsT_co]):
     ) -> StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
-        An address that ends in ``.json`` is one of data. ``version`` is 6 and
-        ``info`` is false unless the address has another value. The service
-        itself takes version 1 for an address without a version (section 9): for its
-        older format add ``.version(1)``. Parameters that the document does not have
-        are sent as by ``extra_param``.
+        An address that ends in ``.json`` is one of data. ``version`` is 6 and ``info``
+        is false unless the address has another value. (For an address without a
+        version, the service itself uses version 1, section 9.) Parameters that the
+        document does not have are sent as by ``extra_param``.
 
-        Any other address is a dashboard's, and has documented parameters alone.
+        Any other address is a dashboard's, and can have only documented parameters.
 
         Args:
             address: With ``https://`` or ``http://``.
-            base_url: Where the service is, if that has a path of its own.
+            base_url: The service's base address, if it has a path of its own.
 
         Raises:
-            QueryError: It is not an address of the service, or parts of it break
-                rules; the error holds every problem.
+            QueryError: *address* is not one of the service, or parts of it break
+                rules; ``problems`` of the error has all of them.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
         >>> StatsQuery.from_url(address)
