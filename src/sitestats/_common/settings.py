@@ -97,11 +97,11 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 
 @attrs.frozen
 class RetryPolicy:
-    """How often a request is retried, and how long the pauses are.
+    """How often a request is retried, and how long the pauses are, in seconds.
 
-    The pause before the n-th retry is drawn between half of and the whole of
-    ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
-    ``wait_max``. A longer ``Retry-After`` is honoured in full.
+    The pause before the n-th retry is a random one, from half of
+    ``wait_initial * 2 ** (n - 1)`` to the whole, at most ``wait_max``. A longer
+    ``Retry-After`` is waited for in full.
 
     Example:
         >>> RetryPolicy(retries=5, wait_max=30.0)
@@ -129,10 +129,10 @@ def as_policy(retries: int | RetryPolicy) -> RetryPolicy:
 
 
 class KeyValueStore(Protocol):
-    """A store of your own for responses, such as a client of Redis.
+    """Your own store for responses, for example in Redis.
 
-    Threads call it at the same time. An error that it raises becomes a
-    ``SiteStatsWarning``, and requests are sent. It may have the ``max_age`` and the
+    Several threads can call it at the same time. An error that it raises becomes a
+    ``SiteStatsWarning``, and the request is sent. It may have the ``max_age`` and the
     ``partition`` of a ``Store``.
 
     Example:
@@ -159,7 +159,7 @@ class KeyValueStore(Protocol):
         ...
 
     def set(self, key: str, value: bytes, /) -> object:
-        """Store *value* as that of *key*; what it returns is not used."""
+        """Store *value* under *key*."""
         ...
 
 

@@ -51,7 +51,7 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
     query: StatsQuery
     """What was requested."""
     index: int
-    """The query's place among all that were given, from 0."""
+    """The query's position among all queries, from 0."""
     stats: Stats[FieldsT_contra]
     """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
@@ -63,7 +63,7 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
-        name is the requested one, and so is the zone if the response does not say.
+        name is the requested one, and so is the zone if the response has none.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
@@ -96,7 +96,7 @@ class Failed(Displayed):
     query: StatsQuery
     """What was requested."""
     index: int
-    """The query's place among all that were given, from 0."""
+    """The query's position among all queries, from 0."""
     error: SiteStatsError
     """What ``client.stats.get`` would have raised."""
     stats: None = attrs.field(default=None, init=False, repr=False)
@@ -251,9 +251,8 @@ class CollectedOutcomes(
     def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
         """Compare these outcomes with those *before*, website by website.
 
-        A query is compared with the one before that is about the same website, page
-        and filters. Of several such ones, the first is compared with the first, the
-        second with the second.
+        Two queries about the same website, page and filters are compared. If there are
+        several, the first is compared with the first, the second with the second.
 
         Returns:
             A table, frames and a plot of both periods and their changes.
@@ -288,13 +287,13 @@ class CollectedOutcomes(
         are left out, and how many queries failed. See ``Entries.plot``.
 
         Args:
-            ax: The axes to draw into, in the order of the queries; when None a new
-                figure of pyplot has as many as are needed.
-            most: The most axes of a new figure.
+            ax: The axes to draw into, in the order of the queries. None makes a new
+                figure of pyplot, with as many as are needed.
+            most: How many axes a new figure has at most.
             sharey: Whether all have the same scale.
 
         Returns:
-            The axes, as an array without rows: ``axes[0].figure`` is the figure.
+            The axes, as an array with one dimension: ``axes[0].figure`` is the figure.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -366,20 +365,20 @@ class CollectedOutcomes(
 class Outcomes(CollectedOutcomes[FieldsT_contra]):
     """The outcomes of all queries, in their order: ``get_many(…).collect()``.
 
-    They are ``Succeeded`` and ``Failed``, found by their place or host name, and a
-    slice is one again. They show themselves as a table, and make frames and
-    comparisons. A pickle has no client.
+    Each is a ``Succeeded`` or a ``Failed``. An index is a position or a host name, and
+    a slice returns ``Outcomes`` again. A notebook shows them as a table, and they
+    become frames, plots and comparisons. They can be pickled, without the client.
 
-    A frame is tidy, with rows in the order of the queries. First are the ``hostname``,
-    the ``page`` and the ``filters`` if some query has them, the ``timezone``,
-    ``first_day`` and ``last_day`` of the response; then the columns of an entry of the
-    list; then whether the list was ``truncated`` by the limit (a histogram never is),
-    and the index of the ``query``.
+    ``to_pandas("pages")`` has a row for each entry of the list, in the order of the
+    queries. The columns are ``hostname``, ``page`` and ``filters`` (if a query has
+    them), ``timezone``, ``first_day`` and ``last_day`` of the response; those of an
+    entry; ``truncated``, whether the limit cut the list (a histogram has none); and
+    ``query``, the index of the query. A query that failed has no row, and you get a
+    ``SiteStatsWarning``.
 
-    Without a list's name each query has a row: the same first columns, the requested
+    ``to_pandas()`` has a row for each query: the same first columns, the requested
     totals, ``partial``, ``error`` and ``query``. A query that failed has its error, and
-    the days that it requested as dates. In a frame of a list it has no rows, and you
-    get a ``SiteStatsWarning``; ``failed`` has the outcome.
+    its first and last day if it requested dates.
 
     Example:
         >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)

@@ -82,34 +82,33 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     query: StatsQuery
     """What was requested."""
     hostname: str | None = None
-    """The website, as the response names it; None when the response does not say."""
+    """The website's host name in the response, or None without one."""
     path: str | None = None
-    """The page that the response is about, ``"*"`` for all pages; None when the
-    response does not say."""
+    """The page of the response, ``"*"`` for all pages, or None without one."""
     timezone: str | None = None
-    """The zone of the days and hours; None when the response does not say."""
+    """The time zone of the days and hours, or None if the response has none."""
     version: int | None = None
-    """The version of the format; None when the response does not say."""
+    """The version of the format, or None if the response has none."""
     start: dt.datetime | None = None
-    """The first moment of the period, in UTC; None when the response lacks it."""
+    """The first moment of the period, in UTC, or None if the response has none."""
     end: dt.datetime | None = None
-    """The last moment of the period, in UTC; None when the response lacks it."""
+    """The last moment of the period, in UTC, or None if the response has none."""
     first_day: dt.date | None = None
-    """The first day of the period, in the zone of the response. Where the response does
-    not say, it is the requested day, and None if the query has no date."""
+    """The first day of the period, in the zone of the response. If the response has
+    none, it is the requested day, or None if the query has no date."""
     last_day: dt.date | None = None
     """The last day of the period, which is included; see ``first_day``."""
     generated_in_ms: int | None = None
-    """Milliseconds that the service took; None when the response does not say."""
+    """Milliseconds that the service took, or None if the response has none."""
     partial: bool = False
-    """Whether the period was not over when the service responded, as when it ends
-    today: the numbers will still grow. False when that is not known."""
+    """Whether the period was not over when the service responded, for example because
+    it ends today. Its numbers will still grow. False if it is not known."""
     responded_at: dt.datetime | None = None
-    """When the service responded, in UTC; None when that is not known."""
+    """When the service responded, in UTC, or None if it is not known."""
     body: bytes = b""
     """The response's body as it was received."""
     from_store: bool = False
-    """Whether the response is from ``Client(store=…)``, and was not received now."""
+    """Whether the response comes from ``Client(store=…)``, without a request."""
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
@@ -132,13 +131,12 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         The body is checked against the query, as a response is.
 
         Args:
-            query: The query that the body is the response to.
-            body: As ``stats.body`` has it.
-            responded_at: When the service responded, as ``stats.responded_at`` has
-                it. Without it no period is ``partial``.
+            query: The query of the response.
+            body: The ``body`` of the result that you stored.
+            responded_at: Its ``responded_at``. Without it, no period is ``partial``.
 
         Raises:
-            QueryError: The query breaks a rule, or a value is of another type.
+            QueryError: The query breaks a rule, or an argument has another type.
             ServiceError: The body is an error response.
             ResponseError: The body does not match the service's document, or does
                 not match the query.
@@ -174,8 +172,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             responded_at: See ``from_body``.
             values: Everything that the query requests, by name. An entry of a list is a
                 tuple: value, page views, visitors, and seconds if the query requests
-                ``seconds_on_page``. An entry of a histogram begins with a date, or with
-                a datetime by the hour. Events are a dict.
+                ``seconds_on_page``. An entry of a histogram begins with a date, or a
+                datetime for hours. Events are a dict of totals by name.
 
         Raises:
             QueryError: A requested value is missing, or a given one was not requested;
@@ -220,7 +218,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def visitors(self: Stats[Literal["visitors"]]) -> int:
-        """Visitors in the period, which are unique page views (section 2.3)."""
+        """Visitors in the period, that is, unique page views (section 2.3)."""
         return self._value("visitors")
 
     @property
@@ -282,8 +280,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def device_types(self: Stats[Literal["device_types"]]) -> _List:
-        """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv`` are
-        documented, and others are returned as they come (section 2.3).
+        """The kinds of devices: ``mobile``, ``tablet``, ``desktop``, ``tv``, or any
+        other that the service sends (section 2.3).
         """
         return self._value("device_types")
 
@@ -306,10 +304,10 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def extra(self) -> dict[str, JsonValue]:
-        """What the response has under names that this package does not know.
+        """The values of the response whose names this package does not know.
 
-        It is decoded anew each time. Only ``raw()`` has the prose about the fields
-        (names with two underscores in front, section 4.3 under ``info``).
+        They are decoded anew each time. The description of the fields, in names that
+        begin with two underscores, is only in ``raw()`` (section 4.3, ``info``).
         """
         return {
             name: value
@@ -322,9 +320,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         return cast("dict[str, JsonValue]", load_json(self.body))
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: what the response says about
-        itself, its first and last day, and the requested values. ``truncated`` names
-        the lists that were cut by the limit.
+        """The result as plain values, ready for JSON: the website, the period and the
+        requested values. ``truncated`` names the lists that were cut by the limit.
         """
         names = (*ENVELOPE, "first_day", "last_day", "partial")
         values: dict[str, JsonValue] = {n: for_json(getattr(self, n)) for n in names}
@@ -336,8 +333,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What differs from the document's form, each with its JSON path. The result
-        leaves it out, with a warning, and ``raw()`` has it.
+        """The values that are not as documented, each with its JSON path. The result
+        leaves them out, with a ``SiteStatsWarning``; ``raw()`` has them.
         """
         return tuple(self._wrong.values())
 

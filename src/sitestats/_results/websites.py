@@ -38,7 +38,7 @@ class Website(_NamedValues):
     """
 
     hostname: str
-    """The host name, which a query is made for."""
+    """The host name."""
     is_public: bool
     """Whether everybody may read the website's statistics."""
     timezone: str
@@ -46,11 +46,11 @@ class Website(_NamedValues):
     has_ssl: bool
     """Whether the website has SSL."""
     has_script: bool
-    """Whether the tracking script was found on it."""
+    """Whether the service found the tracking script on the website."""
     own_hostname: str | None = None
-    """The custom domain that gets around ad blockers, if the website has one."""
+    """The custom domain that gets around ad blockers, or None."""
     label: str | None = None
-    """The user's own text for it; None when the service sends null."""
+    """The user's own text about the website; None if the service sends null."""
     pageviews: int
     """Estimated page views in 30 days, from recent usage."""
     events: int
@@ -80,9 +80,9 @@ _COLUMNS: Final = tuple(
 class WebsiteList(Rows[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 
-    It has a length and can be iterated. A website is found by its place or its host
-    name, and a slice is a list again. It shows itself as a table and becomes a frame,
-    which has the nine values of the document, and nothing of ``extra``.
+    It is a sequence. An index is a position or a host name, and a slice returns a
+    ``WebsiteList`` again. A notebook shows it as a table. Its frame has the nine values
+    of the document, without ``extra``.
 
     >>> websites = client.websites.list()
     >>> websites[:2].to_pandas()[["hostname", "timezone"]]
@@ -120,7 +120,7 @@ class WebsiteList(Rows[Website, Never]):
 
 @attrs.frozen(kw_only=True)
 class AddedWebsite(_NamedValues):
-    """What adding a website led to (section 2.2).
+    """A website that was added, as the service responded (section 2.2).
 
     >>> added = client.websites.add("example.com", timezone="Europe/Amsterdam")
     >>> added.hostname, added.timezone, added.public, added.differences
@@ -130,16 +130,16 @@ class AddedWebsite(_NamedValues):
     hostname: str
     """The host name of the website."""
     custom_domain: str | None = None
-    """The custom domain, if the website has one."""
+    """The custom domain, or None."""
     public: bool
     """Whether everybody may read the website's statistics."""
     timezone: str
     """The time zone that was applied."""
     valid_dns: bool
-    """Whether the DNS is valid."""
+    """Whether its DNS is valid."""
     differences: tuple[Problem, ...] = ()
-    """What differs from the request; ``where`` names it (``"timezone"``). The website
-    exists all the same."""
+    """The values that differ from the request; ``where`` of each has the name, such as
+    ``"timezone"``. The website was added with the other value."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
     )

@@ -50,33 +50,33 @@ DELETE FROM entries WHERE used < ? OR key IN (
 
 @attrs.frozen
 class StoreStats:
-    """What a store holds, and how often it was used: ``Store.stats``."""
+    """The size and the use of a store: ``Store.stats()``."""
 
     responses: int
     """How many responses are stored."""
     bytes: int
     """The size of all entries, compressed."""
     hits: int
-    """How many calls of this process got their response from it."""
+    """How many responses this process took from the store."""
 
 
 class Store:
     """Responses about past days, in a SQLite file: ``Client(store=…)``.
 
     Threads, processes and clients may share one file. Only its owner can read it, since
-    statistics are private. It holds no API key: its keys are digests. If the file can't
-    be used, there is a ``SiteStatsWarning``, and requests are sent instead. A file of
-    another program is not changed; an empty one becomes a store.
+    statistics are private. It holds no API key. If the file can't be used, you get a
+    ``SiteStatsWarning``, and requests are sent. A file of another program is not
+    changed; an empty one becomes a store.
 
     Args:
         path: The file; it is made if it does not exist. It should be on a local disk,
             not on a network drive.
-        max_age: A response that is older is requested again; None for no limit.
-        max_bytes: When the entries are larger, those unused for longest are deleted.
+        max_age: A response that is older is requested again; None for no limit. The
+            default is 30 days.
+        max_bytes: If the entries are larger, the least recently used are deleted.
         partition: A name of your choice, such as ``"team-a"``. A response is used only
-            under the name that it was stored under. A client with your own
-            ``http_client`` or ``ssl.SSLContext`` needs one, since the store can't see
-            their credentials.
+            by clients with the same name. A client with your own ``http_client`` or
+            ``ssl.SSLContext`` needs one, since the store can't see their credentials.
 
     Raises:
         ConfigurationError: A value is wrong.
