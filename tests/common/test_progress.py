@@ -174,22 +174,17 @@ def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
     ]
 
 
-def test_a_short_call_writes_nothing_to_a_log() -> None:
-    """The first line comes after ten seconds, and the last only after a first."""
-    log = io.StringIO()
-    with bar(log, "websites") as show:
-        show(2, 2)
-    assert log.getvalue() == ""
-
-
-def test_a_dumb_terminal_is_a_log(
+def test_a_short_call_writes_nothing_to_a_log(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A terminal that can't write over a line gets no bar."""
+    """The first line comes after ten seconds, and the last only after a first. A
+    terminal that can't write over a line is a log too.
+    """
     monkeypatch.setenv("TERM", "dumb")
-    with bar(terminal, "websites") as show:
-        show(1, 2)
-    assert terminal.getvalue() == ""
+    for log in (io.StringIO(), terminal):
+        with bar(log, "websites") as show:
+            show(2, 2)
+        assert log.getvalue() == ""
 
 
 # --- nowhere ----------------------------------------------------------------------
@@ -212,14 +207,10 @@ def test_nothing_is_shown_without_a_standard_error(terminal: Terminal) -> None:
             assert show is None
 
 
-def test_a_terminal_that_has_gone() -> None:
-    """A terminal that is closed under way ends no call."""
+def test_a_terminal_or_a_log_that_has_gone(clock: Clock) -> None:
+    """What is closed under way ends no call."""
     with bar(Broken(), "websites") as show:
         show(1, 2)
-
-
-def test_a_log_that_has_gone(clock: Clock) -> None:
-    """A log that is closed under way does not end the call."""
     log = io.StringIO()
     with bar(log, "websites", clock=clock) as show:
         log.close()
@@ -273,24 +264,13 @@ def test_a_notebook_has_one_output_that_is_updated(
 # --- what a caller may give -------------------------------------------------------
 
 
-def test_a_function_is_called_as_it_is() -> None:
-    """A function is called with the numbers."""
-    calls: list[tuple[int, int | None]] = []
-    with showing(lambda *numbers: calls.append(numbers), "websites") as show:
-        assert show is not None
-        show(1, 2)
-    assert calls == [(1, 2)]
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_none_shows_nothing(progress: Any) -> None:
-    """Without progress nothing is called."""
-    with showing(progress, "websites") as show:
-        assert show is None
-
-
-@pytest.mark.parametrize("progress", ["yes", 1])
-def test_anything_else_is_refused(progress: Any) -> None:
-    """A value that is no kind of progress is refused."""
-    with pytest.raises(ConfigurationError, match="takes \\(done, total\\)"):
-        showing(progress, "websites")
+def test_what_progress_may_be() -> None:
+    """A function is called as it is, None and False show nothing, and what is no kind
+    of progress is refused.
+    """
+    for progress, shown in ((print, print), (None, None), (False, None)):
+        with showing(progress, "websites") as show:
+            assert show is shown
+    for wrong in ("yes", 1):
+        with pytest.raises(ConfigurationError, match="takes \\(done, total\\)"):
+            showing(wrong, "websites")  # type: ignore[arg-type]  # wrong on purpose

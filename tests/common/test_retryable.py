@@ -1,4 +1,4 @@
-"""Which calls may be repeated, by errors and retries alike; and which pause counts."""
+"""Which calls may be repeated, by errors and retries alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sitestats import (
 )
 from sitestats._common.errors import is_temporary
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import Pauses, Settings
+from sitestats._common.settings import Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep, send_with_retries
 from sitestats._protocol.responses import decode_json
@@ -100,33 +100,3 @@ def was_repeated(
     except (StopIteration, ConnectionFailedError):
         pass
     return sent == 2
-
-
-# --- pauses -------------------------------------------------------------------------
-
-HOUR = 3_600.0
-BEGUN = st.lists(
-    st.tuples(st.integers(0, 50), st.floats(0.01, 2 * HOUR), st.booleans()),
-    max_size=20,
-)
-
-
-@given(BEGUN, st.integers(50, 8_000), st.booleans())
-def test_the_longest_pause_that_concerns_a_request_counts(
-    pauses: list[tuple[int, float, bool]],
-    now: int,
-    is_search: bool,  # noqa: FBT001 - a parameter
-) -> None:
-    """A search waits for all pauses, other requests for those of all requests alone;
-    none is longer than an hour.
-    """
-    shared = Pauses()
-    for began, seconds, searches_alone in pauses:
-        shared.begin(now=began, seconds=seconds, searches_alone=searches_alone)
-    ends = [
-        began + min(seconds, HOUR)
-        for began, seconds, searches_alone in pauses
-        if is_search or not searches_alone
-    ]
-    left = shared.left(now=now, is_search=is_search)
-    assert left == max([0.0, *(end - now for end in ends)])

@@ -256,6 +256,7 @@ BODIES: dict[str, Callable[[int], bytes]] = {
     "brackets in an unknown field": lambda n: b'{"x":%s}' % (b"[" * n + b"]" * n),
     "digits": lambda n: b'{"visitors":%s}' % (b"1" * n),
     "quotation marks": lambda n: b"[" * 101 + b'\\"' * n,
+    "a page cut off": lambda n: b'<script>push([1,"' + b'[{\\"a\\":' * (n // 8),
     "half of an emoji": lambda n: b'{"x":"\\ud83d%s"}' % (b"a" * n),
 }
 
