@@ -58,9 +58,9 @@ class Problem:
     message: str
     """What is wrong and what to do, as one sentence."""
     rule: str = ""
-    """The rule's name, such as ``"limit-range"``; empty where none has one."""
+    """The name of the rule, such as ``"limit-range"``, or empty without one."""
     section: str = ""
-    """Where the service's document states the rule, such as ``"4.3"``."""
+    """The section of the service's document, such as ``"4.3"``, or empty."""
     where: str = ""
     """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
     the place in a file (``"websites.toml:12:5"``)."""
@@ -148,12 +148,12 @@ class SiteStatsError(Exception):
 
 
 class ConfigurationError(SiteStatsError):
-    """The client can't do this the way it was set up."""
+    """A setting is missing or wrong, or the client is not set up for the call."""
 
 
 class BusyError(ConfigurationError):
-    """Another run of ``ensure`` uses the account or the journal, or another update the
-    warehouse. No request was sent.
+    """Another run of ``ensure`` uses the account or the journal, or another update uses
+    the warehouse. No request was sent.
     """
 
     @property
@@ -163,7 +163,7 @@ class BusyError(ConfigurationError):
 
 
 class ReadOnlyError(ConfigurationError):
-    """A write was requested of a client that is read-only. No request was sent."""
+    """The client is read-only, and the call writes. No request was sent."""
 
 
 class ClientClosedError(ConfigurationError):
@@ -174,8 +174,7 @@ class ClientClosedError(ConfigurationError):
 class InvalidInputError(SiteStatsError, ValueError):
     """A value breaks a rule. No request was sent.
 
-    Its text has a line for each problem, up to 20; equal ones are one line with their
-    number.
+    Its text has a line for each problem, up to 20. Equal problems share a line.
     """
 
     problems: tuple[Problem, ...] = attrs.field(converter=_problems)
@@ -197,8 +196,8 @@ class SpecError(InvalidInputError):
 class FieldNotRequestedError(SiteStatsError, AttributeError):
     """A value was read that the query did not request.
 
-    It is an ``AttributeError`` too, so that ``hasattr`` and ``getattr`` with a
-    default work.
+    It is also an ``AttributeError``, so that ``hasattr`` and ``getattr`` with a default
+    work.
     """
 
     message: str
@@ -223,21 +222,21 @@ class MissingExtraError(SiteStatsError, ImportError):
 
 @attrs.define(slots=False)
 class TransportError(SiteStatsError):
-    """No complete response arrived; a retry later may succeed."""
+    """No complete response arrived. The call may succeed later."""
 
     message: str
     """What went wrong."""
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
     """The request, without credentials; None if there was none."""
     maybe_sent: bool = True
-    """Whether the request may have reached the service. False only where nothing left
-    the machine."""
+    """Whether the request may have reached the service. False only if it certainly was
+    not sent."""
     temporary: bool = True
-    """Whether a retry may succeed. It can't if a certificate is not trusted or the host
-    name is unknown."""
+    """Whether the call may succeed later. It can't if a certificate is not trusted or
+    the host name is unknown."""
     step: str = "response"
-    """What failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while it was
-    connecting, and else ``"response"``."""
+    """The step that failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while
+    connecting, otherwise ``"response"``."""
 
     @property
     def retryable(self) -> bool:
@@ -250,7 +249,7 @@ class ConnectionFailedError(TransportError):
 
 
 class RequestTimeoutError(TransportError, TimeoutError):
-    """No complete response within ``timeout`` or ``total_timeout``."""
+    """No complete response arrived within ``timeout`` or ``total_timeout``."""
 
 
 @attrs.define(slots=False)
@@ -260,9 +259,9 @@ class ServiceError(SiteStatsError):
     message: str
     """The service's own message, or a sentence about a response without one."""
     status: int
-    """The HTTP status. It may be 200: the body can report an error all the same."""
+    """The HTTP status. It can be 200 if only the body reports an error."""
     code: str | None = None
-    """The service's own code, such as ``"BADGE_REQUIRED"``; None without one."""
+    """The service's own code, such as ``"BADGE_REQUIRED"``, or None without one."""
     body: bytes = attrs.field(default=b"", repr=False)
     """The response's body as received, with credentials redacted."""
     headers: Mapping[str, str] = attrs.field(
@@ -272,10 +271,10 @@ class ServiceError(SiteStatsError):
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
     """The request, without credentials."""
     retry_after: float | None = None
-    """Seconds that ``Retry-After`` requests, or None without a usable one."""
+    """The seconds of ``Retry-After``, or None without a valid one."""
     credentials_from: str = ""
-    """With a 401 or a 403: which variables, arguments or settings of a profile the
-    credentials are from."""
+    """The source of the credentials, after a 401 or a 403: variables, arguments, or
+    settings of a profile."""
 
     @property
     def retryable(self) -> bool:
@@ -294,29 +293,29 @@ class ServiceError(SiteStatsError):
 
 
 class BadRequestError(ServiceError):
-    """The service found the request wrong: 400, and other 4xx."""
+    """The service refused the request: 400, and other 4xx (section 7)."""
 
 
 class AuthenticationError(ServiceError):
-    """Credentials are missing or wrong (section 5)."""
+    """Credentials are missing or wrong: 401 (section 5)."""
 
 
 class PermissionDeniedError(ServiceError):
-    """The credentials do not allow this (section 5)."""
+    """The credentials do not allow this: 403 (section 5)."""
 
 
 class NotFoundError(ServiceError):
-    """The service does not know this website or address."""
+    """The service does not know this website or address: 404."""
 
 
 class WebsiteLockedError(ServiceError):
-    """The website is locked, as the service's badge is missing from it
+    """The website is locked because the service's badge is missing from it: 423
     (sections 3 and 7).
     """
 
 
 class RateLimitedError(ServiceError):
-    """Too many requests (section 7)."""
+    """Too many requests: 429 (section 7)."""
 
 
 class ServerError(ServiceError):
@@ -328,7 +327,7 @@ class ResponseError(SiteStatsError):
     """The response does not match the service's document."""
 
     message: str
-    """What was read, and how it differs; without the problems."""
+    """What was read, and how it differs, without the problems."""
     problems: tuple[Problem, ...] = attrs.field(default=(), converter=_problems)
     """The wrong places, by their JSON paths."""
     body: bytes = attrs.field(default=b"", repr=False)
@@ -349,11 +348,11 @@ class ResponseTooLargeError(ResponseError):
 
 
 class SiteStatsWarning(UserWarning):
-    """A call goes on, but not quite as you may expect.
+    """A call succeeds, but needs your attention.
 
-    A response differs from its query in zone, version, path or period; a filter's value
-    matches literally; a store fails; a key is very short; or a run of ``ensure`` waits
-    or can't exclude other runs.
+    For example, a response has another zone, version, page or period than its query, or
+    a part of it can't be read; a filter's value is unlikely to match; a store fails; a
+    key is very short; or a run of ``ensure`` waits.
     """
 
 

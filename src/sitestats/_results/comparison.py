@@ -78,8 +78,8 @@ SIDES: Final = {
 """What a frame has of each count: the column's ending, and the value."""
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
-"""How an entry changed; ``"unknown"`` where one of the lists was cut by the limit, so
-that the entry may be below the cut."""
+"""How an entry changed; ``"unknown"`` if the limit cut one of the lists, so that the
+entry may be below the cut."""
 
 
 # --- one number, one entry, one list ----------------------------------------------
@@ -95,21 +95,21 @@ class Change:
     """
 
     now: float | None
-    """In the requested period; None when it is not known."""
+    """The number in the requested period, or None if it is not known."""
     before: float | None
-    """In the other period; None when it is not known."""
+    """The number in the other period, or None if it is not known."""
 
     @property
     def absolute(self) -> float | None:
-        """The difference; None when one of the two is not known."""
+        """The difference, or None if one of the two is not known."""
         if self.now is None or self.before is None:
             return None
         return self.now - self.before
 
     @property
     def percent(self) -> float | None:
-        """The difference in percent of before; None where that is 0, or where one of
-        the two is not known.
+        """The difference in percent of ``before``, or None if that is 0 or one of the
+        two is not known.
         """
         if self.absolute is None or not self.before:
             return None
@@ -154,18 +154,18 @@ class EntryChange:
 
 @attrs.frozen(repr=False)
 class Changes(Rows[EntryChange, Never]):
-    """A list field in both periods: entries of now first, then those only before.
+    """A list in both periods: the entries of now, then those that were only before.
 
-    It has a length and can be iterated. An entry is found by its place or its value,
-    and a slice is one again. What an entry has on the side where it is not listed is
-    not known if that list was cut by the limit, and 0 if it was not. A histogram has
-    each hour, day, week… beside the one that is as far from its period's beginning.
+    It acts as a sequence. An index is a position or an entry's value, and a slice
+    returns ``Changes`` again. An entry that one of the lists lacks has 0 there, or None
+    if the limit cut that list. In a histogram, the first hour, day or week of one
+    period is compared with the first one of the other, and so on.
     """
 
     name: str = attrs.field(kw_only=True)
     """The field, such as ``"pages"``."""
     truncated: bool = False
-    """Whether a list was cut by the limit, so that entries may be missing."""
+    """Whether the limit cut a list, so that entries may be missing."""
     partial: bool = False
     """Whether one of the periods was not over yet, so that its counts will grow."""
     key: str = "value"
@@ -174,7 +174,7 @@ class Changes(Rows[EntryChange, Never]):
     """The zone of a histogram's hours."""
 
     def of(self, *directions: Direction) -> Changes:
-        """Those whose direction is one of *directions*.
+        """The changes whose direction is one of *directions*.
 
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> gone = client.stats.compare(query)["pages"].of("gone")
@@ -186,8 +186,8 @@ class Changes(Rows[EntryChange, Never]):
         """Draw each entry's count in both periods (the extra ``plot``).
 
         Args:
-            count: Which one; page views when None, or how often an event happened.
-            ax: The axes to draw into; when None new ones of pyplot.
+            count: The count; None for page views, or for the totals of events.
+            ax: The axes to draw into; None makes new ones of pyplot.
 
         Returns:
             The axes, with two bars for each of the first 20 entries.
@@ -458,10 +458,10 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         requested, have two bars for each of the first 20 entries.
 
         Args:
-            field: What to draw; when None the histogram, else the first list, else the
-                totals.
-            count: Which count is drawn.
-            ax: The axes to draw into; when None new ones of pyplot.
+            field: The list to draw; None for the histogram, else the first list, else
+                the totals.
+            count: The count to draw.
+            ax: The axes to draw into; None makes new ones of pyplot.
 
         Returns:
             The axes, with the website and both periods as the title.
@@ -576,8 +576,8 @@ class Comparisons(Many[Comparison, TableName]):
     ``outcomes.compare_to(before)``.
 
     It has a ``Comparison`` for each query that succeeded in both periods, in the order
-    of the queries, found by its place or host name. It shows itself as a table of the
-    first requested total.
+    of the queries. An index is a position or a host name. A notebook shows a table of
+    the first requested total.
 
     A frame begins with the ``hostname``, the ``page`` and the ``filters`` if some query
     has them, the ``timezone``, ``first_day`` and ``last_day`` of the period, and

@@ -63,7 +63,7 @@ class Counted(Entry):
 
     @property
     def seconds_on_page(self) -> float | None:
-        """Median seconds on the page (section 2.3, rule 2), None when unknown.
+        """Median seconds on the page, or None if unknown (section 2.3, rule 2).
 
         Raises:
             FieldNotRequestedError: The query did not request it.
@@ -86,12 +86,12 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = ("value", "pageviews", "visitors")
 
     value: str | None
-    """What is counted, such as a country's code. None where that is not known: without
-    a referrer, or for an unknown country."""
+    """What is counted, such as a country's code. None stands for visits without a
+    referrer, or from an unknown country."""
     pageviews: int
     """Page views in the period."""
     visitors: int
-    """Visitors in the period, which are unique page views."""
+    """Visitors in the period, that is, unique page views."""
 
 
 class TimedListEntry(ListEntry, frozen=True, gc=False):
@@ -119,7 +119,7 @@ class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     pageviews: int
     """Page views in the period."""
     visitors: int
-    """Visitors in the period, which are unique page views."""
+    """Visitors in the period, that is, unique page views."""
 
 
 class TimedPageEntry(PageEntry, frozen=True, gc=False):
@@ -142,8 +142,8 @@ class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = ("name", "total")
 
     name: str
-    """The event's name, in the case of the query; with ``all_events`` in lower case, as
-    the service stores it."""
+    """The event's name, spelled as in the query. With ``all_events``, it is in lower
+    case, as the service stores it."""
     total: int
     """How often it happened."""
 
@@ -153,9 +153,9 @@ class HistogramEntry(
 ):
     """Page views and visitors of one hour, day, week, month or year.
 
-    Section 2.3 names the histogram and does not describe its entries. These are the
-    values that the service sends, and three that this package works out: ``start``,
-    ``partial`` and ``clipped``.
+    Section 2.3 does not describe the entries of a histogram. These are the values that
+    the service sends, and three that this package computes: ``start``, ``partial`` and
+    ``clipped``.
 
     >>> import datetime as dt
     >>> from sitestats import HistogramEntry
@@ -172,7 +172,7 @@ class HistogramEntry(
     )
 
     date: dt.date
-    """The day, or the day that names the week, month or year; in the zone of the
+    """The day, or the first day of the week, month or year, in the zone of the
     response."""
     pageviews: int
     """Page views in this part of the period."""
@@ -180,21 +180,21 @@ class HistogramEntry(
     """Visitors in this part of the period. A visitor may count in several
     parts, so adding them up gives too many."""
     start: dt.datetime | None = None
-    """When an hour begins, in the zone of the response; None for other intervals
-    and when the zone is not known. The hour that is repeated at the end of
-    summer time has two entries, the second one with ``fold=1``."""
+    """The beginning of an hour, in the zone of the response. None for other intervals,
+    or if the zone is not known. The hour that is repeated at the end of summer time has
+    two entries, the second one with ``fold=1``."""
     hour: int | None = None
-    """From 0 to 23, None for other intervals."""
+    """The hour, from 0 to 23; None for other intervals."""
     year: int | None = None
-    """The year that ``week`` belongs to; None for other intervals."""
+    """The year of ``week``; None for other intervals."""
     week: int | None = None
-    """The week's number; None for other intervals."""
+    """The number of the week; None for other intervals."""
     partial: bool = False
-    """Whether it was not over when the service responded, as the current day is
-    when the period ends today: its counts will still grow."""
+    """Whether the time of the entry was not over when the service responded, so that
+    its counts will still grow."""
     clipped: bool = False
-    """Whether the period has only a part of this week, month or year, so that the
-    counts are not those of the whole. False where that is not known."""
+    """Whether only a part of this week, month or year is in the period, so that the
+    counts are not those of the whole. False if it is not known."""
 
 
 class HourEntry(HistogramEntry, frozen=True, gc=False):
@@ -235,10 +235,9 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
-    It has a length, can be iterated and indexed, and a slice of it is one again. An
-    entry is found by its value too, an event by its name, and a day by its date. It is
-    not a ``Sequence``, so that no library of data frames mistakes it for a list of
-    opaque objects.
+    It acts as a sequence. An index is a position, an entry's value, an event's name or
+    a day's date, and a slice returns ``Entries`` again. It is no ``Sequence``, so that
+    libraries of data frames don't mistake it for a list of opaque objects.
 
     >>> from sitestats import Entries, ListEntry
     >>> countries = Entries(
@@ -253,9 +252,9 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """
 
     name: str = attrs.field(kw_only=True, eq=False)
-    """The field that the list came in, such as ``"pages"``."""
+    """The name of the field, such as ``"pages"``."""
     entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
-    """The class of the entries, which has the columns of an empty list too."""
+    """The class of the entries; an empty list has its columns, too."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit, so that the service may have more
     entries (section 8). A slice has the value of the whole list."""

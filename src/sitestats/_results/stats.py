@@ -356,8 +356,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         It needs the extra ``plot``. See ``Entries.plot``.
 
         Args:
-            field: What to draw; when None the histogram, else the first requested list.
-            ax: The axes to draw into; when None new ones of pyplot.
+            field: The list to draw; None for the histogram, else the first other list.
+            ax: The axes to draw into; None makes new ones of pyplot.
 
         Returns:
             The axes.

@@ -80,7 +80,7 @@ _COLUMNS: Final = tuple(
 class WebsiteList(Rows[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 
-    It is a sequence. An index is a position or a host name, and a slice returns a
+    It acts as a sequence. An index is a position or a host name, and a slice returns a
     ``WebsiteList`` again. A notebook shows it as a table. Its frame has the nine values
     of the document, without ``extra``.
 

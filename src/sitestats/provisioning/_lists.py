@@ -41,7 +41,7 @@ _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 
 @attrs.frozen
 class ListedHost:
-    """A host name as it is written in a list of them: see ``read_host_list``."""
+    """A host name of a list: see ``read_host_list``."""
 
     text: str
     """The host name, unchecked; or the address of a dashboard."""
@@ -52,10 +52,10 @@ class ListedHost:
 def read_host_list(
     path: Source, *, columns: Mapping[str, str] | None = None
 ) -> list[ListedHost]:
-    r"""Read the host names of a list of websites, to query each; they are not checked.
+    r"""Read the host names of a list of websites, to query each of them.
 
-    It reads every list that ``WebsiteSpec.load`` does. Everything but the host names is
-    ignored. The arguments and the errors are those of ``load``.
+    It reads the lists of ``WebsiteSpec.load``, with the same arguments and errors, and
+    ignores other columns. The host names are not checked.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

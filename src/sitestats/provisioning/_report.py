@@ -40,14 +40,14 @@ class ProvisionedWebsite:
     Its ``state`` is one of:
 
     * ``"to_add"``, in a plan: it does not exist, and would be added;
-    * ``"added"``: it was added, by this run or by the interrupted one that this
-      run continues; it may have ``differences`` too;
-    * ``"present"``: it existed already, as specified;
-    * ``"differing"``: it existed already, and differs;
-    * ``"refused"``: the service refused the add, and ``error`` says why;
-    * ``"unknown"``: an add was sent, got no valid response, and the website is
-      not in the list (yet);
-    * ``"not_tried"``: no add reached the service.
+    * ``"added"``: this run added it, or an interrupted one before it; it may have
+      ``differences``, too;
+    * ``"present"``: it already existed, as specified;
+    * ``"differing"``: it already existed, and differs;
+    * ``"refused"``: the service refused it, and ``error`` says why;
+    * ``"unknown"``: the request got no valid response, and the website is not in the
+      list (yet);
+    * ``"not_tried"``: no request to add it reached the service.
     """
 
     spec: WebsiteSpec
@@ -55,12 +55,11 @@ class ProvisionedWebsite:
     state: State
     """One of the states above."""
     website: Website | AddedWebsite | None = None
-    """The website in the list or in the response to the add; None without either."""
+    """The website in the list or in the response that added it; None without either."""
     differences: tuple[Difference, ...] = ()
-    """Where the website is different from its specification."""
+    """The values that differ from the specification."""
     error: SiteStatsError | None = None
-    """What went wrong. An ambiguous failure stays here even if the list shows that the
-    website was added."""
+    """The error of the request, even if the list shows that the website was added."""
 
     @property
     def hostname(self) -> str:
@@ -81,8 +80,8 @@ class ProvisionedWebsite:
 
     @property
     def wanted(self) -> WebsiteSpec:
-        """The specification; of a website that is to be added, with the defaults for
-        what it leaves out.
+        """The specification. If the website does not exist yet, the values that it
+        leaves out have their defaults.
         """
         is_there = self.state in {"present", "differing"}
         return self.spec if is_there else as_added(self.spec)
@@ -152,8 +151,8 @@ class _Items(Displayed):
 
     @property
     def changed(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites that are not ``present``: what a run added or would add, and
-        what somebody has to look at.
+        """The websites that are not ``present``: those that a run added or would add,
+        and those that somebody has to look at.
         """
         return tuple(item for item in self.items if item.state != "present")
 
@@ -194,8 +193,7 @@ class _Items(Displayed):
         return Table("websites", columns).to_pandas().astype({"public": "boolean"})
 
     def changes(self) -> str:
-        """The same text as ``str`` gives, without the websites that are as specified
-        and were so before.
+        """The text of ``str``, without the websites that are ``present``.
 
         >>> from sitestats import WebsiteSpec
         >>> spec = WebsiteSpec("semicomplete.com", public=True)
@@ -242,9 +240,9 @@ class _Items(Displayed):
 
 @attrs.frozen(repr=False)
 class ProvisioningPlan(_Items):
-    """What ``ensure`` would do: nothing was sent but a request for the list.
+    """What ``ensure`` would do: ``client.websites.plan(specs)``.
 
-    It prints as one line for each website, and goes into JSON and frames.
+    Its text has a line for each website. It converts to JSON and to frames.
 
     Example:
         >>> from sitestats import WebsiteSpec
@@ -264,8 +262,8 @@ class ProvisioningPlan(_Items):
 class ProvisioningReport(_Items):
     """The outcome for every website given to ``ensure``, in the given order.
 
-    It is a value: it prints as one line for each website, pickles, and goes
-    into JSON and frames.
+    Its text has a line for each website. It can be pickled, and converts to JSON and to
+    frames.
 
     Example:
         >>> from sitestats import WebsiteSpec
@@ -277,8 +275,8 @@ class ProvisioningReport(_Items):
     """
 
     stopped: SiteStatsError | None = None
-    """The error that ended the run before its last website; None when it did not. Its
-    class is that of what went wrong, and a ``ConfigurationError`` is the journal's."""
+    """The error that ended the run before its last website, or None. A
+    ``ConfigurationError`` is about the journal."""
 
     @property
     def added(self) -> tuple[ProvisionedWebsite, ...]:
@@ -292,12 +290,12 @@ class ProvisioningReport(_Items):
 
     @property
     def unknown(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites that may or may not exist by now: look before you pay."""
+        """The websites that may or may not exist by now."""
         return self._in_state("unknown")
 
     @property
     def not_tried(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites whose add did not reach the service."""
+        """The websites whose request did not reach the service."""
         return self._in_state("not_tried")
 
     def raise_for_failures(self) -> None:

@@ -25,22 +25,22 @@ class WebsiteSpec:
     """A website as it should be (section 4.2).
 
     Args:
-        hostname: Such as ``"example.com"``; stored in lower case, as ASCII and
-            without a trailing dot, as the service stores it.
-        timezone: A name of the tz database in its exact case. Any other is
-            refused, since the service would silently replace it by UTC. With None, a
-            website is added in UTC.
+        hostname: The host name, such as ``"example.com"``. It becomes lower case and
+            ASCII, without a trailing dot, as the service stores it.
+        timezone: A name of the tz database, with its capitals. Any other is refused,
+            since the service would silently replace it by UTC. With None, a website is
+            added in UTC.
         public: Whether everybody may see the statistics. With None, a website is
             added as a private one.
         label: Free text of your own. With None, a website is added without one.
-        accept_differing: Whether an existing website may differ: it is shown, and is
-            not an error.
+        accept_differing: Whether an existing website may differ. It is still reported,
+            but is not a failure.
 
-    What is None is not compared with an existing website. NaN, which pandas has in an
-    empty cell, is None.
+    A value that is None is not compared with an existing website. NaN, which pandas has
+    in an empty cell, counts as None.
 
     Raises:
-        SpecError: A value breaks a rule; ``problems`` has every one.
+        SpecError: A value breaks a rule; ``problems`` has all of them.
 
     Example:
         >>> from sitestats import WebsiteSpec
@@ -87,41 +87,41 @@ class WebsiteSpec:
 
         Text has a host name in each line. CSV has a first line with the names of the
         columns, separated by commas, semicolons or tabs. TOML has a table
-        ``[[websites]]`` for each website; JSON a list of objects or of host names, or
-        an object with that list as ``"websites"``. Of a workbook (the extra ``excel``)
-        the first sheet is read, as CSV. The format is that of the file's name, else of
-        its first line.
+        ``[[websites]]`` for each website. JSON is a list of objects or of host names,
+        or an object with that list as ``"websites"``. The first sheet of a workbook
+        (the extra ``excel``) is read as CSV. The name of the file decides on the
+        format, else its first line.
 
-        The names are those of this class's arguments, without regard to case and
-        marks, and only ``hostname`` is required. An empty cell is a value that is left
-        out, and ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a spreadsheet's
-        ``WAHR`` and ``FALSCH``. The saved output of ``sitestats websites list`` is
-        such a list too: what only the service decides is left out of it. ``#`` begins a
-        comment, but in JSON.
+        The columns are the arguments of this class, in any case and spelled with spaces
+        or hyphens, too. Only ``hostname`` is required. An empty cell is a value that is
+        left out, and ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a spreadsheet's
+        ``WAHR`` and ``FALSCH``. The output of ``sitestats websites list`` is such a
+        list, too; its other columns are ignored. ``#`` begins a comment, except in
+        JSON.
 
-        A list is in UTF-8. A website that is given again with the same values counts
-        once. A ``SiteStatsWarning`` says so, and names ignored columns.
+        A list is in UTF-8. A website that is listed again with the same values counts
+        once. A ``SiteStatsWarning`` names it, and the ignored columns.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
                 ``sys.stdin.buffer``.
-            columns: The names that fields have in the list, such as
+            columns: The names of fields in the list, such as
                 ``{"hostname": "Domain"}``.
-            ignore_columns: Whether unknown columns or keys are left out; otherwise they
-                are an error. One that resembles a field that the list lacks is always
-                an error: it may be a spelling mistake, and a website that was added
-                can't be changed.
-            accept_differing: Whether websites may differ for which the list does not
-                say it.
+            ignore_columns: Whether to ignore unknown columns or keys; otherwise they
+                are an error. One that resembles a missing field is always an error: it
+                may be a spelling mistake, and a website that was added can't be
+                changed.
+            accept_differing: The default for websites whose row has no
+                ``accept_differing``.
 
         Returns:
             The specifications in the list's order.
 
         Raises:
-            SpecError: The list breaks a rule, or has no websites. ``problems`` has
-                every one with its place: ``list.csv:3: timezone``, and
-                ``list.json: websites[3]: timezone`` in TOML and JSON. A website given
-                twice with different values is a problem too.
+            SpecError: The list breaks a rule, or has no websites. ``problems`` has all
+                mistakes with their places: ``list.csv:3: timezone``, and
+                ``list.json: websites[3]: timezone`` in TOML and JSON. A website that is
+                listed twice with different values is a mistake, too.
             OSError: The file can't be read.
 
         Example:
@@ -166,7 +166,7 @@ class WebsiteSpec:
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
-        """The specification of a website as it is: a plan finds nothing to do for it.
+        """Make the specification of an existing website, as it is.
 
         A website without a label gets a specification without one.
 
