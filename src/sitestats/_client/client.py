@@ -114,8 +114,7 @@ class WebsitesAPI:
             The websites to add, those that exist, and those that exist but differ.
 
         Raises:
-            SpecError: A website is given twice, or is not a ``WebsiteSpec``. No
-                request is sent.
+            SpecError: A website is given twice. No request is sent.
             SiteStatsError: The list can't be read; see ``list``.
 
         Example:
@@ -167,8 +166,8 @@ class WebsitesAPI:
             The outcome of every website, in the given order.
 
         Raises:
-            SpecError: A website is given twice or is not a ``WebsiteSpec``, or the
-                file is damaged or not a journal. The file is not changed.
+            SpecError: A website is given twice, or a journal is damaged or is another
+                file, which is not changed.
             ReadOnlyError: The client is read-only.
             BusyError: Another run uses the account or the journal.
             ConfigurationError: The journal is for another service, or no journal is

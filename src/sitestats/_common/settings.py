@@ -112,14 +112,10 @@ class RetryPolicy:
     wait_initial: float = attrs.field(default=0.5, validator=by(check_seconds, 0))
     wait_max: float = attrs.field(default=8.0, validator=by(check_seconds, 0))
 
-    def longest_wait(self, retry: int) -> float:
-        """The most seconds to wait before the *retry*-th retry, from 1."""
-        # The exponent is bounded, since 2.0 ** 1024 is an OverflowError.
-        return min(self.wait_max, self.wait_initial * 2.0 ** min(retry - 1, 64))
-
     def wait(self, retry: int) -> float:
-        """Seconds to wait before the *retry*-th retry, drawn with jitter."""
-        longest = self.longest_wait(retry)
+        """Seconds to wait before the *retry*-th retry, from 1, drawn with jitter."""
+        # The exponent is bounded, since 2.0 ** 1024 is an OverflowError.
+        longest = min(self.wait_max, self.wait_initial * 2.0 ** min(retry - 1, 64))
         return random.uniform(longest / 2, longest)  # noqa: S311  no secret
 
 

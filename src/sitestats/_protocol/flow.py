@@ -4,8 +4,8 @@ A flow is a generator. It yields a step, is sent the result, and returns a model
 does no I/O itself, so one flow serves both clients, and a test of it needs no clock, no
 socket and no mock.
 
-A GET is sent again after a connection failure, a timeout, a 429 and a 5xx. Any other
-method is only when it certainly did not leave the machine. No wait is shorter than
+A GET is retried after a connection failure, a timeout, a 429 and a 5xx; any other
+request only if it certainly did not leave the machine. No wait is shorter than
 ``Retry-After``, and one that would pass the total timeout ends the call at once.
 
 The requests of a client share ``Pauses``: all wait when the service asks one of them
