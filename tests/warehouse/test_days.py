@@ -30,11 +30,11 @@ def at(number: int) -> dt.date:
 
 
 def website(
-    cursor: Coverage | None = None, *, days: int = 5, lag: int = 1, **other: Any
+    coverage: Coverage | None = None, *, days: int = 5, lag: int = 1, **other: Any
 ) -> WebsiteDays:
     """A website that is to have so many days."""
     options = {"timezone": "UTC", "lists": PAGES, "first": FIRST, **other}
-    return WebsiteDays(cursor, last=at(days), lag=lag, **options)
+    return WebsiteDays(coverage, last=at(days), lag=lag, **options)
 
 
 def run(
@@ -57,26 +57,26 @@ def test_a_second_night_reads_what_is_new() -> None:
     """The new day, and before it the days of the lag."""
     site = website()
     assert run(site) == [1, 2, 3, 4, 5]
-    cursor = site.cursor()
-    assert (cursor.through, cursor.behind(at(7)), cursor.error) == (at(5), 2, None)
-    assert run(website(cursor, days=6)) == [5, 6]
-    assert run(website(cursor, days=7, lag=3)) == [3, 4, 5, 6, 7]
-    assert run(website(cursor, days=6, lag=0)) == [6]
+    known = site.coverage()
+    assert (known.through, known.behind(at(7)), known.error) == (at(5), 2, None)
+    assert run(website(known, days=6)) == [5, 6]
+    assert run(website(known, days=7, lag=3)) == [3, 4, 5, 6, 7]
+    assert run(website(known, days=6, lag=0)) == [6]
 
 
 def test_a_day_that_fails_holds_no_other_back() -> None:
     """Later days are read; the missing one is requested in each run, and reported."""
     site = website()
     assert run(site, lambda day: DOWN if day == 3 else None) == [1, 2, 3, 4, 5]
-    cursor = site.cursor()
-    assert (cursor.through, cursor.reached, cursor.behind(at(5))) == (at(2), at(5), 1)
-    assert cursor.error == "2026-01-03: ServerError: down (status 503)"
-    site = website(cursor, days=6)
+    known = site.coverage()
+    assert (known.through, known.reached, known.behind(at(5))) == (at(2), at(5), 1)
+    assert known.error == "2026-01-03: ServerError: down (status 503)"
+    site = website(known, days=6)
     assert run(site, lambda day: DOWN if day == 3 else None) == [5, 6, 3]
-    assert site.cursor().failed == cursor.failed == (at(3),)
-    site = website(site.cursor(), days=6, first=at(4))
+    assert site.coverage().failed == known.failed == (at(3),)
+    site = website(site.coverage(), days=6, first=at(4))
     assert run(site) == [6, 3]
-    assert (site.cursor().through, site.cursor().first) == (at(6), FIRST)
+    assert (site.coverage().through, site.coverage().first) == (at(6), FIRST)
 
 
 def test_a_run_that_ends_early_goes_on_in_the_next_update() -> None:
@@ -90,8 +90,8 @@ def test_a_run_that_ends_early_goes_on_in_the_next_update() -> None:
     site = website()
     site.read(at(1), ONE)
     site.failed((at(3), at(3)), DOWN)
-    cursor = site.cursor()
-    assert (cursor.reached, cursor.failed, cursor.behind(at(5))) == (at(1), (), 4)
+    known = site.coverage()
+    assert (known.reached, known.failed, known.behind(at(5))) == (at(1), (), 4)
     site = website(lists=frozenset())
     site.failed_period(site.periods.pop(), DOWN)
     assert (site.ended, site.left) == (True, 0)
@@ -102,24 +102,24 @@ def test_days_that_always_fail_take_turns() -> None:
     site, nights = website(days=12), list[set[int]]()
     for _ in range(9):
         nights.append({*run(site, lambda day: DOWN if 3 <= day < 9 else None)})
-        site = website(site.cursor(), days=12)
+        site = website(site.coverage(), days=12)
     assert set.union(*nights) == {*range(1, 13)}
     assert {*range(3, 9)} <= nights[-1] | nights[-2]
-    assert sorted(site.cursor().failed) == [at(day) for day in range(3, 9)]
+    assert sorted(site.coverage().failed) == [at(day) for day in range(3, 9)]
 
 
 def test_a_day_whose_totals_changed_is_read_again() -> None:
     """The histogram is compared with what was read; new days are still the first."""
     site = website()
     run(site)
-    site = website(site.cursor(), days=6, lag=0)
+    site = website(site.coverage(), days=6, lag=0)
     period = site.periods.pop()
     assert period == (FIRST, at(6))
     found = {at(n): ONE for n in range(1, 7)}
     assert site.read_period(period, {**found, at(2): Totals(2, 1)}) == []
     assert run(site) == [6, 2]
     # What the histogram has is what the next one is compared with.
-    assert site.cursor().watched[at(2)] == (2, 1)
+    assert site.coverage().watched[at(2)] == (2, 1)
 
 
 def test_months_are_read_from_the_first_that_changed() -> None:
@@ -128,25 +128,26 @@ def test_months_are_read_from_the_first_that_changed() -> None:
     site = website(days=40, lists=both)
     run(site)
     assert site.take_months() == (FIRST, at(40))
-    assert site.cursor().months_from is None
-    site = website(site.cursor(), days=41, lists=both, lag=0)
+    assert site.coverage().months_from is None
+    site = website(site.coverage(), days=41, lists=both, lag=0)
     run(site)
     period = site.take_months()
     assert period == (dt.date(2026, 2, 1), at(41))
     site.failed_months(period, DOWN)
-    assert site.cursor().error == "months: ServerError: down (status 503)"
-    site = website(site.cursor(), days=41, lists=both, lag=0)
+    assert site.coverage().error == "months: ServerError: down (status 503)"
+    site = website(site.coverage(), days=41, lists=both, lag=0)
     assert site.take_months() == period
     # A table that is new has all of them.
     run(site := website(days=40))
-    assert website(site.cursor(), days=40, lists=both).take_months() == (FIRST, at(40))
+    site = website(site.coverage(), days=40, lists=both)
+    assert site.take_months() == (FIRST, at(40))
 
 
 def test_the_oldest_day_comes_first() -> None:
     """A website that is behind is read before the others, and missing days at last."""
     ahead = website()
     run(ahead, lambda day: DOWN if day == 1 else None)
-    days = Days({"ahead": website(ahead.cursor(), days=6), "new": website(days=6)})
+    days = Days({"ahead": website(ahead.coverage(), days=6), "new": website(days=6)})
     order = []
     for site in days.websites.values():
         site.periods.clear()
@@ -177,5 +178,5 @@ def test_a_service_that_is_down_is_left_alone() -> None:
             else:
                 site.failed((day, day), error)
     assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
-    assert str(sites["99"].cursor().error).startswith("the service fails: down")
-    assert days.websites["whole"].cursor().error is None
+    assert str(sites["99"].coverage().error).startswith("the service fails: down")
+    assert days.websites["whole"].coverage().error is None

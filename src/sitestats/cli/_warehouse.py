@@ -236,7 +236,15 @@ def status(
     No request is sent. JSON and CSV have all websites.
     """
     with _destination(folder, to["destination"]):
-        rows = _rows(_coverage(**to))
+        from sitestats import warehouse as made
+
+        found = made.read_coverage(_pipeline(**to))
+    if not found:
+        raise click.UsageError(
+            "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
+            "give the same --folder, --to and --dataset as for the update"
+        )
+    rows = _rows(found)
     most = 1 if max_behind is None else max_behind
     late = [row for row in rows if (row["behind"] or 0) > most]
     if output == "json":
@@ -282,35 +290,23 @@ def forget(hosts: tuple[str, ...], *, force: bool, folder: str, **to: str) -> No
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
-def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
-    from sitestats import warehouse as made
-
-    found = made.read_coverage(_pipeline(destination, dataset))
-    if not found:
-        raise click.UsageError(
-            "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
-            "give the same --folder, --to and --dataset as for the update"
-        )
-    return found
-
-
-def _rows(cursors: Mapping[str, Coverage]) -> list[dict[str, Any]]:
+def _rows(coverage: Mapping[str, Coverage]) -> list[dict[str, Any]]:
     from sitestats.warehouse import last_day
 
     now = datetime.now(UTC)
     rows = (
         {
             "hostname": name,
-            "timezone": cursor.timezone,
-            "through": cursor.through and str(cursor.through),
-            "behind": cursor.behind(last_day(cursor.timezone, now) or cursor.reached)
-            if cursor.listed
+            "timezone": site.timezone,
+            "through": site.through and str(site.through),
+            "behind": site.behind(last_day(site.timezone, now) or site.reached)
+            if site.listed
             else None,
-            "missing": len(cursor.failed),
-            "error": cursor.error,
-            "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
+            "missing": len(site.failed),
+            "error": site.error,
+            "checked_at": site.checked_at and site.checked_at.isoformat(),
         }
-        for name, cursor in cursors.items()
+        for name, site in coverage.items()
     )
     return sorted(rows, key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
 

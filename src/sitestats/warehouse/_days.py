@@ -103,7 +103,7 @@ class Coverage:
         return max(0, (last - self.reached).days) + sum(d <= last for d in self.failed)
 
     def to_state(self) -> dict[str, Any]:
-        """The cursor as JSON."""
+        """The progress as JSON."""
         state: dict[str, Any]
         state = msgspec.to_builtins(self, order="deterministic")
         return state
@@ -119,28 +119,28 @@ msgspec.json.Decoder(Coverage)
 
 
 def continued(
-    cursor: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
+    coverage: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
 ) -> Coverage:
-    """*cursor*, if its days are the wanted ones; else a new one, for another list,
+    """*coverage*, if its days are the wanted ones; else a new one, for another list,
     another zone or an earlier first day.
     """
-    first = first if cursor is None else min(first, cursor.first)
+    first = first if coverage is None else min(first, coverage.first)
     if (
-        cursor is None
-        or (cursor.timezone, cursor.first) != (timezone, first)
-        or not lists - {MONTHS} <= cursor.lists
+        coverage is None
+        or (coverage.timezone, coverage.first) != (timezone, first)
+        or not lists - {MONTHS} <= coverage.lists
     ):
         return Coverage(
             timezone=timezone, lists=lists, first=first, reached=first - DAY
         )
-    return attrs.evolve(cursor, lists=lists)
+    return attrs.evolve(coverage, lists=lists)
 
 
-def days_to_read(cursor: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]:
+def days_to_read(coverage: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]:
     """The *lag* days before the new ones, these, and older ones that failed."""
-    begin = max(cursor.first, cursor.reached + DAY - lag * DAY)
+    begin = max(coverage.first, coverage.reached + DAY - lag * DAY)
     new = [begin + n * DAY for n in range((last - begin).days + 1)]
-    return [*new, *(day for day in cursor.failed if day < begin)]
+    return [*new, *(day for day in coverage.failed if day < begin)]
 
 
 class WebsiteDays:
@@ -154,7 +154,7 @@ class WebsiteDays:
 
     def __init__(
         self,
-        cursor: Coverage | None,
+        coverage: Coverage | None,
         *,
         timezone: str,
         lists: frozenset[str],
@@ -162,9 +162,9 @@ class WebsiteDays:
         last: dt.date,
         lag: int = 1,
     ) -> None:
-        self._before: Final = cursor
+        self._before: Final = coverage
         self._start: Final = continued(
-            cursor, timezone=timezone, lists=lists, first=first
+            coverage, timezone=timezone, lists=lists, first=first
         )
         self._lists: Final = lists - {MONTHS}
         self.timezone: Final = timezone
@@ -298,7 +298,7 @@ class WebsiteDays:
         self._months_from = period[0]
         self._error = f"months: {error_line(error)}"
 
-    def cursor(self, now: dt.datetime | None = None) -> Coverage:
+    def coverage(self, now: dt.datetime | None = None) -> Coverage:
         """The progress of the website, when no request is under way."""
         start, reached = self._start, self._start.reached
         while (day := reached + DAY) in self._read or day in self._failed:

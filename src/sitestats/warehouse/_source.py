@@ -275,15 +275,15 @@ class _Run:
         first = self._first_of(state, now)
         state["lists"] = self._lists_of(state)
         state["listed"] = sorted(zones)
-        cursors = state.get("coverage", {})
+        stored = state.get("coverage", {})
         websites: dict[str, WebsiteDays] = {}
         for name in zones if self.hostnames is None else self.hostnames:
-            cursor = Coverage.from_state(cursors[name]) if name in cursors else None
+            coverage = Coverage.from_state(stored[name]) if name in stored else None
             # A website that is not listed keeps its last known zone.
-            zone = zones.get(name, cursor.timezone if cursor else "UTC")
+            zone = zones.get(name, coverage.timezone if coverage else "UTC")
             last = last_day(zone, now)
             websites[name] = WebsiteDays(
-                cursor,
+                coverage,
                 timezone=zone,
                 lists=frozenset(state["lists"]),
                 first=first,
@@ -353,7 +353,7 @@ class _Run:
                 while may_request() and (following := next(requests, None)):
                     taken.append(following)
                     update.requests += 1
-                    # The zone of the cursor: the website's own may have changed.
+                    # The zone of its coverage: the website's own may have changed.
                     name, period = following
                     zone = days.websites[name].timezone
                     yield query.website(name).timezone(zone).between(*period)
@@ -431,29 +431,29 @@ class _Run:
 
     def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
         """The rows of the progress of each website, which *state* has as well."""
-        cursors: dict[str, Any] = state.setdefault("coverage", {})
+        stored: dict[str, Any] = state.setdefault("coverage", {})
         now, rows = self._moment(), Rows("coverage")
-        found = {name: site.cursor(now) for name, site in days.websites.items()}
+        found = {name: site.coverage(now) for name, site in days.websites.items()}
         update.websites = dict(found)
         for name in days.websites:
             if found[name].through is None and name not in state["listed"]:
                 # Probably a mistyped name: it is reported, and not stored.
                 del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
-        gone = cursors.keys() - found.keys() if self.hostnames is None else ()
+        gone = stored.keys() - found.keys() if self.hostnames is None else ()
         for name in sorted(gone):
-            before = Coverage.from_state(cursors[name])
+            before = Coverage.from_state(stored[name])
             found[name] = attrs.evolve(
                 before, error=NOT_LISTED, lasting=True, checked_at=now
             )
-        for name, cursor in found.items():
-            cursors[name] = cursor.to_state()
+        for name, coverage in found.items():
+            stored[name] = coverage.to_state()
             rows.add(
                 hostname=name,
-                timezone=cursor.timezone,
-                through=cursor.through,
+                timezone=coverage.timezone,
+                through=coverage.through,
                 behind=behind.get(name),
-                error=cursor.error,
+                error=coverage.error,
                 checked_at=now,
             )
         return rows

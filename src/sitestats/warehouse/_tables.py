@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sitestats import Entries
 
 DAYS: Final = "days"
-"""The table of the totals. The resource of this name has the cursors in its state."""
+"""The table of the totals. The resource of this name has the coverage in its state."""
 ALL_LISTS: Final = ("pages", *LISTS, "events")
 """The lists that can have a table of days."""
 TABLES: Final = (*ALL_LISTS, MONTHS)

@@ -308,7 +308,7 @@ def _begin_at_destination(
 
     An interrupted load could be finished. But a process that is killed at some moments
     leaves a package that dlt can't load, and would try to each night; and a load that
-    failed for good leaves its cursors in the local state.
+    failed for good leaves its coverage in the local state.
     """
 
     def begin() -> None:
