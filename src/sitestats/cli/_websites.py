@@ -165,9 +165,11 @@ def add(
 def plan(file: str, **options: Any) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
-    FILE has a host name a line, or is CSV, TOML, JSON or a workbook; - is standard
-    input. The exit code is 8 if a website is missing or differs. What FILE leaves out
-    is not compared.
+    FILE is CSV or a workbook, whose first line names the columns: hostname, and
+    those you need of timezone, public, label and accept_differing. It can also be
+    TOML or JSON with these names, or text with a host name a line; - is standard
+    input. What FILE leaves out is not compared. The exit code is 8 if a website is
+    missing or differs.
     """
     specs, show = _load(file, options)
     with make_client(options) as client:
@@ -197,8 +199,9 @@ def plan(file: str, **options: Any) -> None:
 def ensure(file: str, *, yes: bool, journal: Path | None, **options: Any) -> None:
     """Add the missing websites of FILE, one at a time.
 
-    FILE is as for `plan`. It asks for confirmation, since adding can cost money and
-    can't be undone.
+    FILE is as for `plan`, whose help describes it. It asks for confirmation, since
+    adding can cost money and can't be undone. After an interruption, run it again to
+    continue.
     """
     specs, show = _load(file, options)
     _ensure(specs, show, options, yes=yes, journal=journal)

@@ -305,7 +305,10 @@ def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
     for where, cells in filled:
         pairs = [*zip_longest(header, cells[: len(header)], fillvalue="")]
         if any(cells[len(header) :]) or any(cell and not name for name, cell in pairs):
-            message = "the line has more cells than columns: quote one with a separator"
+            message = (
+                "the line has more cells than columns: put quotes around a value that "
+                "contains the separator"
+            )
             yield where, _problem(message, where)
         else:
             yield where, [(name, cell or None) for name, cell in pairs if name]

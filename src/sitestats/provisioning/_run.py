@@ -103,8 +103,8 @@ def open_run(
     wanted = as_specs(specs)
     if settings.read_only:
         raise ReadOnlyError(
-            f"{settings.why_read_only}, so no website is added: a plan says what "
-            "would be"
+            f"{settings.why_read_only}, so no website is added: plan shows which "
+            "ones would be"
         )
     with open_journals(settings, journal) as journals:
         run = Run(wanted, journals)
