@@ -19,7 +19,7 @@ from click.shell_completion import ShellComplete
 
 import sitestats
 from sitestats.cli._app import app
-from sitestats.cli._exits import MEANINGS, Code, for_shell
+from sitestats.cli._exits import MEANINGS, Code
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -130,21 +130,6 @@ def test_without_an_address_there_is_advice(
 
 
 @pytest.mark.parametrize(
-    ("words", "advice"),
-    [
-        (["websites", "pla"], "No such command 'pla'"),
-        (["stats", "a.example", "--feild", "x"], "--field"),
-    ],
-)
-def test_a_name_that_there_is_not(run: Run, words: list[str], advice: str) -> None:
-    """A misspelt command or option is one line."""
-    done = run(*words)
-    assert (done.code, done.out) == (2, "")
-    (line,) = done.err.splitlines()
-    assert advice in line
-
-
-@pytest.mark.parametrize(
     ("words", "found"),
     [
         ("", "websites"),
@@ -162,26 +147,6 @@ def test_a_shell_can_complete(words: str, found: str) -> None:
     *arguments, incomplete = words.split(" ")
     items = complete.get_completions(arguments, incomplete)
     assert found in [item.value for item in items]
-
-
-@pytest.mark.parametrize(
-    ("message", "shell"),
-    [
-        ("limit: too many: add .limit(5)", "--limit: too many: add --limit 5"),
-        ("add .where(page='/a')", "add --where page=/a"),
-        ("use .last(days=…)", "use --last …"),
-        ("add .timezone(website.timezone), or", "add --timezone …, or"),
-        ("between: the end", "--start and --end: the end"),
-        ("send it by .extra_param('x', …)", "send it by --param x=…"),
-        ("ignore it by ignore_columns=True", "ignore it by --ignore-columns"),
-        ("map it by columns=", "map it by --column"),
-        ("ignored columns: 'x'", "ignored columns: 'x'"),
-        ("hostname: 'x' has no dot", "hostname: 'x' has no dot"),
-    ],
-)
-def test_a_message_names_options(message: str, shell: str) -> None:
-    """A step of the builder, or an argument, is the option of it in a shell."""
-    assert for_shell(message) == shell
 
 
 MISSING = """\

@@ -9,75 +9,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from commands import start
-from sitestats import (
-    ConfigurationError,
-    ConnectionFailedError,
-    PermissionDeniedError,
-    RateLimitedError,
-    ServiceError,
-    WebsiteSpec,
-)
-from sitestats.cli._exits import Code
-from sitestats.cli._websites import code_of_report
 from sitestats.emulator import Emulator
-from sitestats.provisioning import (
-    Difference,
-    ProvisionedWebsite,
-    ProvisioningReport,
-)
 
-SPEC = WebsiteSpec("a.example")
-DIFFERENCES = (Difference("public", wanted=False, found=True),)
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
-
-
-ERRORS = {
-    "no": ServiceError("no such name", status=400),
-    "denied": PermissionDeniedError("you may not", status=403),
-    "later": RateLimitedError("slowly", status=429),
-    "broken": ConnectionFailedError("the list can't be read back", maybe_sent=False),
-    "journal": ConfigurationError("the journal x can't be written: no space"),
-}
-CODES = """
-added present                   |         | OK
-added differing                 |         | DIFFERS
-added:differs                   |         | DIFFERS
-differing refused:no            |         | GIVE_UP
-refused:later added             |         | TRY_LATER
-refused:later refused:no        |         | TRY_LATER
-refused                         |         | GIVE_UP
-not_tried:broken                |         | TRY_LATER
-unknown:broken refused:no       |         | TRY_LATER
-refused:no refused:denied not_tried | denied | GIVE_UP
-refused:later not_tried         | later   | TRY_LATER
-refused:no not_tried            | broken  | TRY_LATER
-refused:no not_tried            | journal | WRONG_USE
-unknown not_tried               | journal | TRY_LATER
-"""
-"""The states of a report, each with its error; what stopped the run; the code."""
-
-
-def item(text: str) -> ProvisionedWebsite:
-    """An item of a report."""
-    state, _, error = text.partition(":")
-    differs = DIFFERENCES if "differ" in text else ()
-    return ProvisionedWebsite(
-        SPEC, cast("Any", state), None, differs, ERRORS.get(error)
-    )
-
-
-@pytest.mark.parametrize("line", CODES.strip().splitlines())
-def test_a_report_has_the_code_of_what_is_worst(line: str) -> None:
-    """A job can tell what is refused, differs, is unknown, or stopped the run."""
-    states, stopped, code = (cell.strip() for cell in line.split("|"))
-    items = tuple(item(state) for state in states.split())
-    report = ProvisioningReport(items, ERRORS.get(stopped))
-    assert code_of_report(report) is Code[code]
 
 
 def environment(address: str, emulator: Emulator) -> dict[str, str]:

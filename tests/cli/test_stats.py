@@ -107,9 +107,15 @@ EACH = """
 --during 2026-1                          | 'this-week' or a date, not '2026-1'
 --timeout 0                              | --timeout
 --format xml                             | json
+--start 2026-03-05 --end 2026-03-01      | --start and --end: the end
+--interval hour --api-version 5          | use --api-version 6 or --interval day
+--path /                                 | use --where page=/
+--where page=/a*b                        | --param page=… sends it as it is
+--feild x                                | --field
 """
 """Wrong options for one website, for two and for all."""
 COMMANDS = f"""
+websites pla                             | No such command 'pla'
 stats                                    | name a HOST, or give --all or --hosts-from
 stats --all {HOST}                       | --all: name no HOST
 stats {HOST} {BLOG} --table pages --format csv | requested are: totals
@@ -119,12 +125,14 @@ stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'sear
 compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
-compare {HOST} --last 3 --against previous_month | --against
+compare {HOST} --last 3 --against previous_month | use --during 2026-03
 """
 
 
 def test_wrong_use_is_one_line(emulator: Emulator, run: Run) -> None:
-    """A mistake is one line and exit code 2, and nothing is sent."""
+    """A mistake is one line and exit code 2, with options in place of the builder's
+    steps, and nothing is sent.
+    """
     commands = COMMANDS
     for hosts in (HOST, f"{HOST} {BLOG}", "--all"):
         commands += EACH.replace("\n--", f"\nstats {hosts} --")

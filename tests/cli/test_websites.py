@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -120,17 +121,6 @@ def test_nothing_is_added_without_a_yes(
     assert adds(emulator) == []
 
 
-def test_a_person_may_say_yes(
-    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After the plan and a yes the websites are added."""
-    at_a_terminal(monkeypatch, "Yes\n")
-    done = run("websites", "ensure", file)
-    assert done.code == 0
-    assert "to add     shop.example" in done.err
-    assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
-
-
 def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None:
     """Zone, visibility and label are options; a website that exists is left alone."""
     options = ["--timezone", "Asia/Tokyo", "--public", "--label", "shop", "--yes"]
@@ -145,25 +135,62 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
     assert adds(emulator) == ["shop.example"]
 
 
-@pytest.mark.parametrize(
-    ("fault", "code"),
-    [
-        ({"status": 400, "body": NO}, 3),
-        ({"status": 403, "body": NO}, 3),
-        ({"status": 401, "body": NO}, 3),
-        ({"status": 429, "retry_after": 900, "body": NO}, 4),
-        ({"status": 500}, 4),
-        ({"status": 500, "processed": True}, 0),
-    ],
-)
-def test_exit_codes_of_add(
-    emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
+CODES: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [
+    ({"status": 400}, {}, "refused added", 3),
+    ({"status": 403}, {}, "refused not_tried", 3),
+    ({"status": 400}, {"status": 401}, "refused refused", 3),
+    ({"status": 400}, {"status": 429, "retry_after": 900}, "refused refused", 4),
+    ({"status": 429, "retry_after": 900}, {}, "refused not_tried", 4),
+    ({"status": 500}, {"status": 400}, "unknown refused", 4),
+    ({"status": 500, "processed": True}, {}, "added added", 0),
+]
+
+
+@pytest.mark.parametrize(("shop", "new", "states", "code"), CODES)
+def test_exit_codes_of_ensure(
+    *,
+    emulator: Emulator,
+    run: Run,
+    file: Path,
+    shop: dict[str, Any],
+    new: dict[str, Any],
+    states: str,
+    code: int,
 ) -> None:
-    """The code is 0 as specified, 4 if unknown, or an error's."""
-    emulator.fail_next(method="POST", **fault)
+    """A job can tell whether to wait helps, for one of the websites at least."""
+    for name, fault in ((b"shop", shop), (b"new", new)):
+        if fault:
+            about = {"when": lambda request, name=name: name in request.body}
+            emulator.fail_next(**{"body": NO} | about | fault)
     done = run("websites", "ensure", file, "--yes", "--format", "json")
+    items = json.loads(done.out)["items"]
+    found = [item["state"] for item in items if item["state"] != "present"]
+    assert (found, done.code) == (states.split(), code)
+
+
+@pytest.mark.parametrize(("status", "code"), [(400, 2), (500, 4)])
+def test_a_full_disk_ends_a_run(
+    *,
+    emulator: Emulator,
+    run: Run,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    code: int,
+) -> None:
+    """Wrong use is its code, unless a website is unknown, which comes first."""
+    # The announcement of the first add, and its outcome.
+    left = iter(range(2))
+
+    def fsync(_descriptor: int) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    emulator.fail_next(status=status, body=NO, method="POST")
+    done = run("websites", "ensure", file, "--yes")
     assert done.code == code
-    assert len(json.loads(done.out)["items"]) == 3
+    assert "nothing more is sent: No space left" in done.out
 
 
 def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
@@ -290,6 +317,7 @@ def test_a_bar_in_a_terminal(emulator: Emulator, tmp_path: Path) -> None:
     path.write_text("".join(f"w{number}.example\n" for number in range(20)))
     done = run_in_a_terminal("websites", "ensure", str(path), typed="y\n")
     assert done.code == 0
+    assert "to add     w0.example" in done.out
     assert "Add 20 websites?" in done.out
     assert "20 websites: 20 added\r\n" in done.out
     assert "] 1 of 20 websites\r" in done.out

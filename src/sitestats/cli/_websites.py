@@ -273,17 +273,15 @@ def _ensure(
             interrupt.add_note("run it again to continue")
             raise
     show.print(report)
-    exit_with(code_of_report(report))
+    exit_with(_code_of_report(report))
 
 
-def code_of_report(report: ProvisioningReport) -> Code:
+def _code_of_report(report: ProvisioningReport) -> Code:
     """The exit code for what a run did."""
-    errors = [item.error for item in (*report.refused, *report.not_tried)]
-    codes = [code_of(error) for error in (*errors, report.stopped) if error]
     if report.unknown:
         return Code.TRY_LATER
-    if errors and not codes:
-        return Code.GIVE_UP
+    errors = [item.error for item in (*report.refused, *report.not_tried)]
+    codes = [code_of(error) for error in (*errors, report.stopped) if error]
     return worst(codes) or (Code.OK if report.complete else Code.DIFFERS)
 
 
