@@ -13,7 +13,6 @@ import attrs
 import pytest
 
 from sitestats import (
-    ConfigurationError,
     ConnectionFailedError,
     RateLimitedError,
     RequestTimeoutError,
@@ -29,10 +28,7 @@ from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._ensure import (
-    Ended,
     EnsureFlow,
-    Sending,
-    Settled,
     Waiting,
 )
 
@@ -80,7 +76,6 @@ class Service:
         self.time = 1_000.0
         self.pauses = list[float]()
         self.notes = list[Any]()
-        self.on_note: Callable[[object], object] = lambda event: None
         self.on_sleep: Callable[[], object] = lambda: None
 
     def process(self, payload: dict[str, Any], **other: Any) -> HttpResponse:
@@ -142,12 +137,11 @@ class Service:
         self,
         wanted: Iterable[WebsiteSpec] = WANTED,
         pending: Mapping[str, float] | None = None,
-        added: Iterable[str] = (),
     ) -> ProvisioningReport:
         """Run ``ensure`` once, and check what holds for every run."""
         wanted, before = tuple(wanted), len(self.sent)
         settings = attrs.evolve(SETTINGS, pauses=Pauses())
-        flow = EnsureFlow(settings, wanted, pending or {}, frozenset(added)).run()
+        flow = EnsureFlow(settings, wanted, pending or {}, frozenset()).run()
         outcome: Any = None
         while True:
             try:
@@ -179,7 +173,6 @@ class Service:
                 self.on_sleep()
             case Note(event):
                 self.notes.append(event)
-                self.on_note(event)
             case Send(request):
                 return self.handle(request)
         return None
@@ -316,52 +309,6 @@ def test_a_rate_limit_is_waited_for() -> None:
 
 
 # -- the journal
-
-
-def test_an_add_is_announced_before_it_is_sent() -> None:
-    """Each add is announced before it is sent, and its outcome is recorded after."""
-    service = Service("b", "c 400 No")
-    seen: list[tuple[object, int]] = []
-    service.on_note = lambda event: seen.append((event, len(service.sent)))
-    service.ensure()
-    assert [one for one in seen if isinstance(one[0], Sending | Settled | Ended)] == [
-        (Sending("a.example", 120.0), 0),
-        (Settled("a.example", "added", None), 1),
-        (Sending("c.example", 120.0), 1),
-        (Settled("c.example", "refused", "No"), 2),
-        (Ended(), 2),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "state"), [(Sending, "not_tried"), (Settled, "added")]
-)
-def test_if_the_journal_fails_nothing_more_is_sent(kind: type, state: str) -> None:
-    """An add that the journal can't announce is not sent, and the run reports it."""
-
-    def full(event: object) -> None:
-        if isinstance(event, kind):
-            raise ConfigurationError("the journal can't be written")
-
-    service = Service("c")
-    service.on_note = full
-    report = service.ensure()
-    assert [item.state for item in report.items] == [state, "not_tried", "present"]
-    assert isinstance(report.stopped, ConfigurationError)
-    assert service.sent == (["a.example"] if kind is Settled else [])
-
-
-def test_an_add_of_an_interrupted_run_that_is_there_was_added() -> None:
-    """A website that an interrupted run sent is not resent if the list has it, and one
-    that it added and the list lacks is unknown.
-    """
-    service = Service("a b")
-    report = service.ensure(WANTED, {"a.example": 1_119.0}, ["b.example"])
-    assert [item.state for item in report.items] == ["added", "added", "added"]
-    assert (service.sent, service.pauses) == (["c.example"], [])
-    report = Service().ensure(WANTED, {}, ["a.example"])
-    assert [item.state for item in report.items] == ["unknown", "added", "added"]
-    assert "journal" in str(report.items[0].error)
 
 
 @pytest.mark.parametrize("seconds", [3_000.0, 120.0, 0.5, 0.0])

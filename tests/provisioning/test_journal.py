@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -93,27 +94,6 @@ def test_a_killed_run_is_continued_without_a_second_add(
     assert sent(emulator) == ["a", "b", "c"]
 
 
-class Clock:
-    """The module ``time`` of a client, whose pauses take none."""
-
-    def __init__(self) -> None:
-        self.slept = 0.0
-
-    def sleep(self, seconds: float) -> None:
-        """Pass these seconds at once."""
-        self.slept += seconds
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that nobody sets."""
-        return time.monotonic() + self.slept
-
-    def time(self) -> float:
-        """Seconds on the system clock."""
-        return time.time() + self.slept
-
-    perf_counter = monotonic
-
-
 @pytest.mark.parametrize("with_journal", [True, False])
 def test_an_add_that_is_under_way_is_waited_for(
     emulator: Emulator,
@@ -125,13 +105,19 @@ def test_an_add_that_is_under_way_is_waited_for(
     """An add whose website the list does not show is sent again only when the service
     must have processed it.
     """
-    journal, clock = tmp_path / "journal" if with_journal else None, Clock()
+    journal, pauses = tmp_path / "journal" if with_journal else None, list[float]()
     kill(emulator, "b.example", journal)
     emulator.remove_website("b.example")
-    monkeypatch.setattr("sitestats._client.runner.time", clock)
+    clock = {
+        "sleep": pauses.append,
+        "time": lambda: time.time() + sum(pauses),
+        "monotonic": lambda: time.monotonic() + sum(pauses),
+    }
+    module = SimpleNamespace(**vars(time) | clock)
+    monkeypatch.setattr("sitestats._client.runner.time", module)
     with pytest.warns(SiteStatsWarning, match="an earlier run sent b.example, and"):
         assert ensure(emulator, journal).complete
-    assert 60 < clock.slept <= 120
+    assert 60 < sum(pauses) <= 120
     assert sent(emulator) == ["a", "b", "b", "c"]
 
 
@@ -163,7 +149,9 @@ def test_journals_are_emptied_when_nothing_is_pending(
 def test_a_journal_can_be_read_by_people_and_has_no_credential(
     emulator: Emulator, tmp_path: Path
 ) -> None:
-    """It has one JSON object a line: host names, times and outcomes."""
+    """It has one JSON object a line: host names, times and outcomes. An add is in it
+    before it is sent.
+    """
     journal = tmp_path / "journal"
     kill(emulator, "b.example", journal)
     head, *records = [json.loads(line) for line in journal.read_bytes().splitlines()]
@@ -187,6 +175,7 @@ def test_what_an_interrupted_run_added_is_not_added_again(
     emulator.remove_website("a.example")
     report = ensure(emulator)
     assert [item.state for item in report.items] == ["unknown", "added", "added"]
+    assert "journal" in str(report.items[0].error)
     assert sent(emulator) == ["a", "b", "c"]
     # That report was received.
     assert ensure(emulator).complete
@@ -314,26 +303,28 @@ def no_home(_path: Path) -> Path:
     raise RuntimeError("Could not determine home directory.")
 
 
+@pytest.mark.parametrize("writes", [0, 1, 2])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_full_disk_stops_the_run(
-    emulator: Emulator, monkeypatch: pytest.MonkeyPatch, variant: str
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch, variant: str, writes: int
 ) -> None:
-    """An add that can't be announced is not sent, and the report says why."""
-    written = 0
+    """An add that can't be announced is not sent, nor one after an outcome that can't
+    be recorded, and the report says why.
+    """
+    left = iter(range(writes))
 
     def fsync(_descriptor: int) -> None:
-        nonlocal written
-        written += 1
-        if written > 2:
+        if next(left, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fsync)
     with opened(variant, emulator) as client:
         report = client.websites.ensure(SPECS)
-    assert [item.state for item in report.items] == ["added", "not_tried", "not_tried"]
+    first = "added" if writes else "not_tried"
+    assert [item.state for item in report.items] == [first, "not_tried", "not_tried"]
     assert isinstance(report.stopped, ConfigurationError)
     assert "nothing more is sent: No space left" in str(report.stopped)
-    assert sent(emulator) == ["a"]
+    assert sent(emulator) == ["a"] * bool(writes)
 
 
 def test_no_event_loop_waits_for_the_disk(
