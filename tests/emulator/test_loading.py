@@ -161,7 +161,9 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
         {"hostname": "no host"} | {"metadata.new_int": 1, "metadata.new_text": "1"}
     ],
     "no hostname": [{"hostname": None}],
-    "did you mean 'is_unique'": [{"is_uniqe": True}],
+    "did you mean 'is_unique'": [{"is_uniqe": True}, {"Is_Unique": True}],
+    "did you mean 'country_code'": [{"country": "NL"}],
+    "did you mean 'document_referrer'": [{"referrer": "https://news.example"}],
     "metadata.<key>_<type>": [{"metadata.plan": "pro"}, {"metadata._text": "pro"}],
     "row 2: metadata.a_int can't be 'seven'": [{"metadata.a_int": "seven"}],
     "row 2: metadata.a_bool": [{"metadata.a_bool": "maybe"}],

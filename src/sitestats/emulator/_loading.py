@@ -185,16 +185,18 @@ def load(
 def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
     """The metadata columns among *names*, with their keys."""
     known = {*_STORED, *_CHECKED}
+    filters = {stored: column for column, stored in _STORED.items()}
     found: dict[str, MetadataKey] = {}
     for name in names:
         if name.startswith(METADATA):
             found[name] = MetadataKey.of(name)
         elif name not in known:
-            # Exports have columns that no response needs. Only a name that looks
-            # like a typing error is refused: its column would stay empty.
-            near = difflib.get_close_matches(name, known, 1, cutoff=0.85)
-            if near and near[0] not in names:
-                raise ValueError(f"{name!r} is not a column: did you mean {near[0]!r}?")
+            # Exports have columns that no response needs. Only a typing error and
+            # the name of a filter are refused: the column would stay empty.
+            near = difflib.get_close_matches(name.lower(), known, 1, cutoff=0.85)
+            meant = filters.get(name, near[0] if near else None)
+            if meant and meant not in names:
+                raise ValueError(f"{name!r} is not a column: did you mean {meant!r}?")
     return found
 
 

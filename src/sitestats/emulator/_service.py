@@ -215,7 +215,7 @@ class Service:
 
 def _check_method(request: RecordedRequest, allowed: str) -> None:
     if request.method not in allowed.split(", "):
-        error = f"{request.method} is not possible here"
+        error = f"{request.method} is not allowed here"
         raise Denied(405, error, headers={"allow": f"{allowed}, OPTIONS"})
 
 
@@ -255,7 +255,7 @@ def _requested_website(request: RecordedRequest) -> Website:
     except ValueError:
         raise Denied(400, "The hostname is not valid") from None
     if not isinstance(public, bool):
-        raise Denied(400, "isPublic is true or false")
+        raise Denied(400, "isPublic must be true or false")
     if not isinstance(label, str):
         raise Denied(400, "The label must be a string")
     zone = zone if is_zone(zone) else "UTC"
