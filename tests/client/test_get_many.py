@@ -593,7 +593,7 @@ def test_ctrl_c(backend: str) -> None:
 
 
 def test_what_hangs_is_failed_by_the_deadline(variant: str) -> None:
-    """What was sent fails then, what was not is never sent, and a retry counts anew."""
+    """What was sent fails then, and what was not is never sent."""
     with silence(variant, timeout=100.0, total_timeout=100.0) as (client, _):
         began = time.monotonic()
         queries = [query(), *QUERIES[:4], query("never")]
@@ -645,7 +645,6 @@ def test_a_retry_has_the_deadline_anew() -> None:
     with serve(script) as server, Client(server.address, retries=0) as client:
         outcomes = client.stats.get_many([query()], deadline=0.3).collect()
         assert len(outcomes.failed) == 1
-        time.sleep(0.3)
         assert outcomes.retry().failed == ()
         with pytest.raises(ConfigurationError, match="deadline is a number"):
             outcomes.retry(deadline=-1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import pprint
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,19 +200,3 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
         result = click.CliRunner().invoke(app, command)
         assert not shows(result.output, emulator.api_key, emulator.user_id)
     assert emulator.requests
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
-    """The command line of a running process holds no key."""
-    pytest.importorskip("click")
-    with subprocess.Popen(
-        [sys.executable, "-m", "sitestats", "emulator", "--port", "0"],
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        line = Path(f"/proc/{process.pid}/cmdline").read_text("utf-8")
-        process.terminate()
-    assert "emulator" in line
-    assert not shows(line, emulator.api_key, emulator.user_id)

@@ -104,8 +104,8 @@ class BaseAddress:
                 return cls(parts.scheme, host, port, prefix)
         raise ValueError(
             "The base address is not valid: give one that begins with 'https://' or "
-            "'http://', such as 'https://stats.example.com:8443', without a user name, "
-            "'?' or '#'"
+            "'http://', such as 'https://stats.example.com:8443', without spaces, a "
+            "user name, '?' or '#'"
         )
 
     @property
