@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from http import HTTPStatus
 from http.client import responses
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 from typing import Any, Final, TypeAlias, cast
 
 import anyio
@@ -139,7 +140,9 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
 HOST: Final = "127.0.0.1"
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ThreadingTCPServer):
+    # HTTPServer would look up the name of its address, which may take seconds.
+    allow_reuse_address = True
     # Fifty clients may connect at the same time.
     request_queue_size = 256
 
@@ -244,7 +247,7 @@ class Serving(AbstractContextManager[str]):
         serve = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         serve.daemon = True
         serve.start()
-        return f"http://{self._address[0]}:{self._server.server_port}"
+        return f"http://{self._address[0]}:{self._server.server_address[1]}"
 
     def __exit__(self, *exception: object) -> None:
         server = self._server
