@@ -25,8 +25,8 @@ EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
-# .ci/run sets it. Without it the tests leave out what takes long.
-CI = "CI" in os.environ
+# Without CI, which .ci/run sets, the tests leave out what takes long.
+NOT_LONG = [] if "CI" in os.environ else ["-m", "not long"]
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 # In how many processes pytest runs; 0 is its own. One more than processors, since many
@@ -91,45 +91,41 @@ def dist(session: nox.Session) -> Path:
     return session.cache_dir.resolve() / "dist"
 
 
-@nox.session(venv_backend="none")
+def style(session: nox.Session) -> str:
+    """What ruff, codespell, import-linter and mypy print."""
+    commands = (
+        ("ruff", "check"),
+        ("ruff", "format", "--check"),
+        ("codespell",),
+        ("lint-imports", "--no-logo"),
+        ("mypy",),
+    )
+    printed = [session.run(*command, silent=True) for command in commands]
+    return "\n".join(map(str, printed))
+
+
+@nox.session
 def checks(session: nox.Session) -> None:
-    """Run the tests, and lint and types beside them: tests also wait."""
-    # With the same options, such as -R; of two --session the last counts.
-    command = (sys.executable, "-m", "nox", *sys.argv[1:], "--session")
-
-    def check() -> str:
-        return session.run(*command, "lint", "types", silent=True) or ""
-
+    """Run the tests; beside them check style, spelling, import contracts and types."""
+    needed = groups("tests", "pages", "bench", "lint", "types")
+    session.install("--editable", EVERY_EXTRA, "nox", *needed, *LOCKED)
     with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(check)
+        # Beside each other, since tests also wait.
+        others = pool.submit(style, session)
         try:
-            session.run(*command, f"tests-{HERE}")
+            pytest(session, *NOT_LONG)
         finally:
             session.log(others.result())
 
 
 @nox.session
-def lint(session: nox.Session) -> None:
-    """Check the style: ruff, formatting, spelling, import contracts."""
-    session.install(*groups("lint"), *LOCKED)
-    session.run("ruff", "check", *session.posargs)
-    session.run("ruff", "format", "--check")
-    session.run("codespell")
-    session.run("lint-imports", "--no-logo", env={"PYTHONPATH": "src"})
-
-
-@nox.session
 def types(session: nox.Session) -> None:
-    """Check the types: mypy; in CI also pyright, and that public names have types."""
+    """Check the types with pyright, and that every public name has one."""
     # Not editable: --verifytypes checks the package as it is installed for a user.
-    needed = groups("types", "tests", "pages", "bench")
-    session.install(EVERY_EXTRA, "nox", *needed, *LOCKED)
-    commands: list[tuple[str, ...]] = [("mypy",)]
-    if CI:
-        commands.append(("pyright",))
-        commands.append(("pyright", "--verifytypes", "sitestats", "--ignoreexternal"))
-    for command in commands:
-        session.run(*command)
+    needed = groups("types", "pyright", "tests", "pages", "bench")
+    session.install(EVERY_EXTRA, *needed, *LOCKED)
+    session.run("pyright")
+    session.run("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
 
 
 @nox.session
@@ -147,7 +143,7 @@ def docs(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests and the examples of the documentation; in CI also what is long."""
     session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)
-    pytest(session, *([] if CI else ["-m", "not long"]))
+    pytest(session, *NOT_LONG)
 
 
 # Apart from .ci/run, since it doubles the time of a test.
