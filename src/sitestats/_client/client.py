@@ -45,7 +45,8 @@ class WebsitesAPI:
 
         Returns:
             The websites in the service's order, with estimates of page views and events
-            per 30 days. A notebook shows them as a table, and they become a frame.
+            per 30 days. A notebook shows them as a table; ``to_pandas`` and
+            others make a frame of them.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
@@ -312,8 +313,8 @@ class StatsAPI:
             queries: Any iterable. It is read as the outcomes are
                 taken, so it may be endless.
             concurrency: How many requests are in progress at once, at most the
-                client's ``max_connections``. 20 hide the service's latency without
-                much load on it.
+                client's ``max_connections``. The default hides the service's latency
+                without much load on it.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``
                 after each outcome. The total is None if *queries* has no length.

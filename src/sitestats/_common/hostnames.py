@@ -69,7 +69,7 @@ def _to_ascii(text: str) -> str:
 
 @attrs.frozen
 class BaseAddress:
-    """Where a service is: what every request's path is put behind.
+    """The address of a service, which the path of each request follows.
 
     >>> from sitestats._common.hostnames import BaseAddress
     >>> base = BaseAddress.parse("https://Stats.example.com/analytics/")
