@@ -67,13 +67,13 @@ class Coverage:
     """The progress of a website, as the pipeline's state holds it."""
 
     timezone: str
-    """The zone of its days."""
+    """The time zone of the days."""
     lists: frozenset[str]
-    """The lists that each of them has."""
+    """The lists that were read for each day."""
     first: dt.date
     """The first day."""
     reached: dt.date
-    """Up to here each day was read, except those that failed."""
+    """Every day up to this one was read, except ``failed`` ones."""
     failed: tuple[dt.date, ...] = ()
     """Days that failed, the least recently requested first."""
     watched: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])

@@ -122,25 +122,25 @@ def sitestats_source(
     approve: Callable[[Estimate], bool] | None = None,
     now: Callable[[], dt.datetime] | None = None,
 ) -> Sequence[DltResource]:
-    """Every day of each website, until yesterday in the website's own zone.
+    """A source of dlt: each day of each website, until yesterday in the website's zone.
 
     ``update`` runs it until everything is loaded; a single run reads for at most
-    *max_seconds*. Missing arguments come from the section
-    ``sources.sitestats`` of dlt's configuration, as with every source.
+    *max_seconds*. Missing arguments come from the section ``sources.sitestats`` of
+    dlt's configuration, as with every source.
 
     Args:
-        first_day: Where to begin. The first update needs it, and remembers it. With an
-            earlier one all days are read anew; a later one changes nothing.
-        hostnames: Which websites; all that the key lists when left out.
-        lists: Which tables to fill besides ``days``: names of lists of the Stats API,
-            ``"events"``, and ``"months"``. A dataset keeps its lists, and a new one
-            reads all days anew. When left out, the lists are all of them, or those that
+        first_day: The first day of the dataset, which the first update needs. With an
+            earlier one, all days are read again; a later one changes nothing.
+        hostnames: The websites; by default all of the account.
+        lists: The tables to fill besides ``days``: names of lists of the Stats API,
+            ``"events"``, and ``"months"``. A dataset keeps its lists, and after a new
+            one all days are read again. The default is all of them, or those that
             earlier updates named. If empty, the totals come from histograms, one for
             each 366 days of a website, and days have no ``seconds_on_page``.
-        lag: How many days are read again, before the new ones.
-        max_seconds: The most seconds that a load reads. After a kill, what was not
-            loaded is read again.
-        concurrency: How many requests are under way at once.
+        lag: How many days to read again, before the new ones.
+        max_seconds: How many seconds a load reads at most. If the process is killed,
+            days that were not loaded are read again.
+        concurrency: How many requests are in progress at once.
         base_url: The service's address. Without it in dlt's configuration, the address
             and the credentials come from the environment, as for ``Client``.
         api_key: The API key.
@@ -150,10 +150,10 @@ def sitestats_source(
             seconds in a log; a function is called with ``(done, total)``, in
             requests.
         approve: A function that is called with an ``Estimate`` before the first request
-            of days. If it returns False, the update ends. Without it a large update
-            causes a warning.
-        now: Returns the present moment, with a time zone; when left out, days end by
-            the service's clock.
+            of days. If it returns False, the update ends. Without it, a large update
+            causes a ``SiteStatsWarning``.
+        now: A function that returns the present, with a time zone; by default, days end
+            by the service's clock.
 
     Returns:
         The resources ``websites`` and ``days``, for ``update`` or a pipeline of dlt.

@@ -113,12 +113,12 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     read is loaded, and the signal is handled then. A second one is handled at once.
 
     Args:
-        pipeline: Where to load to. Use it for this source alone: pending packages in
-            its folder are dropped.
-        source: What ``sitestats_source`` made.
+        pipeline: The pipeline of dlt. Use it for this source alone, because pending
+            packages in its folder are dropped.
+        source: A source that ``sitestats_source`` made.
 
     Raises:
-        BusyError: Another update of this pipeline is under way on this machine, or
+        BusyError: Another update of this pipeline is in progress on this machine, or
             another program has had the DuckDB file open for three minutes.
         ConfigurationError: The first day is missing or in the future, or a list is new
             to the dataset and the source names websites.
