@@ -305,7 +305,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def evidence(session: nox.Session) -> None:
-    """Write docs/evidence: faults, 100,000 calls, mutated responses, promises."""
+    """Write docs/evidence: faults, 100,000 calls, mutated responses."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     script = "tests/support/write_evidence.py"
     session.run("python", script, *session.posargs, env={"PYTHONPATH": HELPERS})

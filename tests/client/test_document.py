@@ -1,7 +1,8 @@
 """What the service's document states, of a client and the emulator together.
 
 Each test expects what the document says: of the request that the client sent, and of
-what it made of the response. ``tests/query/test_rules.py`` has the rules of parameters.
+what it made of the response, and names its sections. ``tests/query/test_rules.py`` has
+the rules of parameters.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import pytest
 
 from bare_client import NOW, bare_client
 from both_clients import opened
-from promises import promise
 from sitestats import (
     AuthenticationError,
     PermissionDeniedError,
@@ -74,17 +74,8 @@ def sent(emulator: Emulator) -> Any:
 # -- websites (sections 2.1, 2.2, 4.1, 4.2)
 
 
-@promise("1", "the Admin API lists websites and adds one")
-@promise(
-    "2.1",
-    "a website has a hostname, a time zone and a label",
-    "is_public, has_ssl and has_script are true or false",
-    "own_hostname is a custom domain or null",
-    "pageviews and events are estimates per 30 days",
-)
-@promise("4.1", "GET /api/websites", "the response has success and websites")
 def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
-    """The list has each website with its settings and estimates."""
+    """The list has each website with its settings and estimates (1, 2.1, 4.1)."""
     settings: dict[str, Any] = {"timezone": "Asia/Tokyo", "label": "Sales"}
     own = {"public": True, "own_hostname": "stats.shop.example", "has_ssl": False}
     emulator.add_website("shop.example", **settings, **own)
@@ -104,10 +95,8 @@ def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
     assert [one["hostname"] for one in data["websites"]] == [HOST, "shop.example"]
 
 
-@promise("4.1", "the list needs Api-Key and User-Id")
-@promise("5", "the Admin API needs Api-Key and User-Id")
 def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
-    """They are sent as headers; with a wrong one the service refuses."""
+    """They are sent as headers; with a wrong one the service refuses (4.1, 5)."""
     with opened("blocking", emulator) as client:
         client.websites.list()
     headers = sent(emulator).headers
@@ -120,27 +109,15 @@ def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
             client.websites.list()
 
 
-@promise("4.1", "a team has no effect")
 def test_a_key_without_access_lists_all_websites(emulator: Emulator) -> None:
-    """The list has all websites of the user, whatever the key has access to."""
+    """The list has all websites of the user, whatever the key has access to (4.1)."""
     key = emulator.add_key(access=["shop.example"])
     with opened("blocking", emulator, api_key=key) as client:
         assert [website.hostname for website in client.websites.list()] == [HOST]
 
 
-@promise(
-    "2.2",
-    "ok and success are true on success",
-    "the result has the hostname and the time zone that was applied",
-    "customDomain is a domain or null",
-    "public and validDNS are true or false",
-)
-@promise("3", "adding makes a website, private by default")
-@promise(
-    "4.2", "POST /api/websites/add with JSON", "timezone is a valid name, else UTC"
-)
 def test_adding_a_website(emulator: Emulator, client: Any) -> None:
-    """A website exists once it was added: private and in UTC where nothing is said."""
+    """An added website exists, private and in UTC by default (2.2, 3, 4.2)."""
     added = client.websites.add("new.example")
     request = sent(emulator)
     assert (request.method, request.path) == ("POST", "/api/websites/add")
@@ -160,16 +137,12 @@ def test_adding_a_website(emulator: Emulator, client: Any) -> None:
     assert (data["ok"], data["success"], data["timezone"]) == (True, True, "UTC")
 
 
-@promise(
-    "4.2", "the caller is owner, admin or developer", "the plan's limit is not reached"
-)
-@promise("7", "400: a website cannot be added")
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"role": "viewer"}, "role"), ({"website_limit": 0}, "limit")],
 )
 def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
-    """The service refuses with 400 and a message, which the error has."""
+    """The service refuses with 400 and a message, which the error has (4.2, 7)."""
     refusing = Emulator(**options)
     with (
         opened("blocking", refusing) as client,
@@ -183,20 +156,8 @@ def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
 # -- statistics (sections 2.3, 4.3)
 
 
-@promise("1", "the Stats API gives the numbers of the dashboard")
-@promise("1", "statistics are at the dashboard's address with .json")
-@promise(
-    "2.3",
-    "the response has only the requested fields",
-    "pageviews and visitors are totals",
-    "histogram has an entry for each day or interval",
-    "pages have value, pageviews and visitors",
-    "lists have values with their page views and visitors",
-    "device_types are mobile, tablet, desktop and tv",
-)
-@promise("4.3", "GET /{hostname}.json")
 def test_statistics(emulator: Emulator, client: Any) -> None:
-    """A result has what was requested, and nothing else."""
+    """A result has what was requested, and nothing else (1, 2.3, 4.3)."""
     names = ("pageviews", "visitors", "histogram", "pages", "countries", "device_types")
     stats = client.stats.get(Q.fields(*names).last(days=2))
     assert (sent(emulator).method, sent(emulator).path) == ("GET", "/example.com.json")
@@ -213,47 +174,35 @@ def test_statistics(emulator: Emulator, client: Any) -> None:
     assert not {"referrers", "events", "seconds_on_page"} & stats.raw().keys()
 
 
-@promise(
-    "2.3",
-    "seconds_on_page is a median",
-    "with seconds_on_page each entry of another list has its own",
-)
 def test_the_time_on_page(client: Any) -> None:
-    """It is a median, overall and of each entry."""
+    """It is a median, overall and of each entry (2.3)."""
     stats = client.stats.get(Q.fields("pages", "seconds_on_page"))
     assert stats.seconds_on_page == 20
     assert [page.seconds_on_page for page in stats.pages] == [15, 60]
 
 
-@promise("2.3", "what info adds is not shown")
 def test_more_information(emulator: Emulator, client: Any) -> None:
-    """What the service explains is in the raw response, and changes no number."""
+    """What the service explains is in the raw response, and changes no number (2.3)."""
     plain, more = (client.stats.get(Q.info(wanted=wanted)) for wanted in (False, True))
     assert plain.pageviews == more.pageviews == 3
     assert len(str(more.raw())) > len(str(plain.raw()))
 
 
-@promise("4.3", "GET /{hostname}/{path}.json is one page")
 def test_one_page(emulator: Emulator, client: Any) -> None:
-    """A path in the address gives the data of that page alone."""
+    """A path in the address gives the data of that page alone (4.3)."""
     assert client.stats.get(Q.path("/blog/a")).pageviews == 1
     assert sent(emulator).path == "/example.com/blog/a.json"
 
 
-@promise("4.3", "callback wraps the response")
 def test_jsonp(client: Any) -> None:
-    """The response is a call of the function."""
+    """The response is a call of the function (4.3)."""
     text = client.stats.get_jsonp(Q, callback="show")
     assert text.startswith("show({")
     assert '"pageviews":3' in text.replace(" ", "")
 
 
-@promise("2.3", "events have name and total")
-@promise("4.3", "each requested event has an entry", "filters apply to events")
-@promise("6", "custom events are counted and read by events")
-@promise("8", "events=* gives at most 1000 events")
 def test_events(emulator: Emulator, client: Any) -> None:
-    """Events are counted by name, those of the filtered visits; all are a thousand."""
+    """The events of the filtered visits, by name; at most 1000 (2.3, 4.3, 6, 8)."""
     stats = client.stats.get(Q.events("signup", "purchase").where(country="NL"))
     assert [(event.name, event.total) for event in stats.events] == [
         *(("signup", 2), ("purchase", 0)),
@@ -262,19 +211,9 @@ def test_events(emulator: Emulator, client: Any) -> None:
     assert len(client.stats.get(Q.all_events()).events) == 1000
 
 
-@promise(
-    "4.3",
-    "metadata types are detected",
-    "a number matches numbers and text",
-    "true and false match flags, and text",
-    "a UTC date-time matches dates, and text",
-    "metadata matches are exact",
-    "all metadata filters must match",
-    "a metadata key has no type suffix",
-)
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_metadata_filters(emulator: Emulator, client: Any) -> None:
-    """A value matches what was stored, whatever its type, exactly."""
+    """A value matches what was stored, whatever its type, exactly (4.3)."""
     texts = {"bytes": "5", "paying": "true", "since": "2026-03-01T00:00:00Z"}
     emulator.load(
         [{"hostname": HOST, **{f"metadata.{k}_text": v for k, v in texts.items()}}]
@@ -292,17 +231,14 @@ def test_metadata_filters(emulator: Emulator, client: Any) -> None:
         assert client.stats.get(Q.where_metadata(filters)).pageviews == count, filters
 
 
-@promise("4.3", "a trailing * matches what begins so")
 def test_wildcards(client: Any) -> None:
-    """A * at the end matches everything that starts with the value."""
+    """A * at the end matches everything that starts with the value (4.3)."""
     assert client.stats.get(Q.where(pages=["/blog*"])).pageviews == 1
     assert client.stats.get(Q.where(country="N*")).pageviews == 2
 
 
-@promise("8", "limit is 50 by default")
-@promise("8", "the default period is one month until today")
 def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
-    """Without a limit lists have fifty entries; without a period it is a month."""
+    """Without a limit lists have fifty entries; without a period it is a month (8)."""
     emulator.load({"hostname": HOST, "path": f"/{number}"} for number in range(60))
     stats = client.stats.get(Q.fields("pages"))
     assert {"limit", "start", "end"}.isdisjoint(sent(emulator).params)
@@ -311,10 +247,8 @@ def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
     assert (str(stats.first_day), str(stats.last_day)) == ("2026-02-15", "2026-03-15")
 
 
-@promise("9", "version 2 has pages always")
-@promise("9", "without a version it is version 1")
 def test_old_versions(emulator: Emulator, client: Any) -> None:
-    """Version 2 has the pages in any case; the client always sends a version."""
+    """Version 2 has the pages in any case; the client always sends a version (9)."""
     raw = client.stats.get(Q.version(2)).raw()
     assert raw["pages"]
     client.stats.get(Q)
@@ -328,15 +262,8 @@ def test_old_versions(emulator: Emulator, client: Any) -> None:
 # -- who may read what, and errors (sections 3, 5, 7)
 
 
-@promise("3", "a website is public or private")
-@promise(
-    "5",
-    "a public website needs no key for most fields",
-    "a private website needs a key",
-    "hidden top pages need a key: pages, page filters, a path, version 2",
-)
 def test_who_may_read_what(emulator: Emulator) -> None:
-    """Without a key: what is public, but for the top pages where they are hidden."""
+    """Without a key one reads what is public, but no hidden top pages (3, 5)."""
     pages = [Q.fields("pages"), Q.where(page="/"), Q.path("/a"), Q.version(2)]
     key = emulator.add_key()
     refusals = (AuthenticationError, PermissionDeniedError)
@@ -359,11 +286,8 @@ def test_who_may_read_what(emulator: Emulator) -> None:
             assert owner.stats.get(query) is not None
 
 
-@promise("3", "requests to a locked website fail")
-@promise("7", "423: locked, code BADGE_REQUIRED")
-@promise("7", "an error response has ok false and usually a message")
 def test_a_locked_website(emulator: Emulator, client: Any) -> None:
-    """Its requests fail with 423, a code and a message."""
+    """Its requests fail with 423, a code and a message (3, 7)."""
     emulator.change_website(HOST, locked=True)
     with pytest.raises(WebsiteLockedError) as caught:
         client.stats.get(Q)
@@ -374,9 +298,8 @@ def test_a_locked_website(emulator: Emulator, client: Any) -> None:
     assert data["error"] in str(caught.value)
 
 
-@promise("7", "429: Retry-After has the seconds to wait")
 def test_too_many_contains_searches() -> None:
-    """A refused search says in how many seconds the next one may be sent."""
+    """A refused search says in how many seconds the next one may be sent (7)."""
     emulator = Emulator(now=NOW, contains_per_minute=0)
     emulator.add_website(HOST)
     with (
@@ -387,18 +310,16 @@ def test_too_many_contains_searches() -> None:
     assert (caught.value.status, getattr(caught.value, "retry_after", 0)) == (429, 60)
 
 
-@promise("1", "custom endpoints exist on request")
 def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
-    """Any address of the service can be called, with both credentials."""
+    """Any address of the service can be called, with both credentials (1)."""
     assert client.request("GET", "/api/websites")["success"] is True
     with pytest.raises(ResponseError):
         client.request("GET", "/api/none-of-yours")
     assert "user-id" in {name.lower() for name in sent(emulator).headers}
 
 
-@promise("5", "requests from any website are allowed")
 def test_requests_from_other_websites(emulator: Emulator) -> None:
-    """A page of any origin may read the statistics in a browser."""
+    """A page of any origin may read the statistics in a browser (5)."""
     with bare_client(emulator) as http:
         response = http.get(
             "/example.com.json", headers={"Origin": "https://a.example"}

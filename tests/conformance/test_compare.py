@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from changed_services import CHANGES, Changed, ChangedTransport
+from conformance.changed_services import CHANGES, Changed, ChangedTransport
 from sitestats import Client, NotFoundError
 from sitestats.conformance import (
     ServiceComparison,

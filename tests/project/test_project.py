@@ -10,8 +10,6 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from promises import STATEMENTS, kept
-
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = sorted((ROOT / "src").rglob("*.py"))
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -121,10 +119,3 @@ def test_what_is_marked_as_compat_is_there() -> None:
     names = re.findall(r'"([^"]+)"', listed)
     assert len(names) > 10
     assert [name for name in names if not [*ROOT.glob(f"{name}*")]] == []
-
-
-def test_every_statement_is_held() -> None:
-    """No statement of the service's document is without a test."""
-    stated = {(section, one) for section in STATEMENTS for one in STATEMENTS[section]}
-    assert len(stated) > 75
-    assert kept().keys() == stated

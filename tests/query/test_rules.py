@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from bare_client import NOW, add, bare_client
 from both_clients import QUERY as Q
 from both_clients import good, opened
-from promises import promise
 from query_strategies import queries
 from sitestats import (
     InvalidInputError,
@@ -183,37 +182,10 @@ def respond() -> Iterator[Callable[..., Any]]:
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 
 
-@promise(
-    "4.3",
-    "the end is not before the start",
-    "a date is one of the calendar",
-    "timezone is a valid name with its capitals",
-    "info is true or false, default true",
-    "interval is hour, day, week, month or year",
-    "device_type is mobile, tablet, desktop or tv",
-    "a filter's value is text that is not empty",
-    "a metadata key is letters, digits and underscores",
-    "page or pages may hold one contains search",
-    "a contains search has exactly one pattern",
-    "a contains search has * at both ends and none inside",
-    "a contains search has only pageviews, visitors and histogram",
-    "a contains search has no events",
-)
-@promise(
-    "8",
-    "limit is 1 to 1000",
-    "a contains search has 12 characters that are not slashes",
-)
-@promise(
-    "9",
-    "version is 1 to 6",
-    "interval=hour needs version 6",
-    "metadata filters need version 6",
-)
 @MAY_WARN
 @pytest.mark.parametrize("rule", BROKEN)
 def test_both_sides_refuse_what_breaks_a_rule(rule: str, respond: Any) -> None:
-    """The document forbids it: the builder names the rule, the emulator gives 400."""
+    """The builder names the rule; the emulator gives 400 (4.3, 8, 9)."""
     for params in BROKEN[rule]:
         assert broken_rules(params) == {rule}, params
         response = respond(params)
@@ -222,18 +194,9 @@ def test_both_sides_refuse_what_breaks_a_rule(rule: str, respond: Any) -> None:
         assert "(section " in response.json()["error"]
 
 
-@promise(
-    "4.3",
-    "start and end are dates or placeholders",
-    "fields are some of fifteen",
-    "events are names, or * for all",
-    "page is a single page",
-    "pages are separated by commas",
-    "country, referrer, UTM values, browser and OS are filters",
-)
 @MAY_WARN
 def test_both_sides_accept_what_keeps_the_rules(respond: Any) -> None:
-    """The document allows it: it is sent as it is, and the emulator gives 200."""
+    """The document allows it: it is sent as it is, and the emulator gives 200 (4.3)."""
     for params in KEPT:
         query = read(params)
         query.validate(has_key=True)
@@ -476,9 +439,8 @@ def test_the_fields_of_a_contains_search_by_version(version: int, respond: Any) 
         assert (respond(params).status_code == 200) is good
 
 
-@promise("5", "contains searches need a key")
 def test_a_contains_search_needs_a_key() -> None:
-    """Without a key a contains search is refused, for a public website too."""
+    """Without a key a contains search is refused, for a public website too (5)."""
     emulator = Emulator(now=NOW)
     emulator.add_website("example.com", public=True)
     with bare_client(emulator, key=None) as client:
@@ -585,12 +547,9 @@ ADDED: dict[str, dict[bool, list[Any]]] = {
 """The values of a website that may be added, and those that may not."""
 
 
-@promise("4.2", "hostname is a host name")
-@promise("4.2", "isPublic is true or false, default false")
-@promise("4.2", "label is text and optional")
 @pytest.mark.parametrize("name", ADDED)
 def test_both_sides_agree_on_adding(name: str) -> None:
-    """The same values of a website are accepted and refused."""
+    """The same values of a website are accepted and refused (4.2)."""
     argument = {"isPublic": "public"}.get(name, name)
     for is_good, values in ADDED[name].items():
         for value in values:

@@ -1,6 +1,6 @@
 """Write the page on evidence from runs: ``nox -s evidence``, some ten minutes.
 
-python tests/support/write_evidence.py promises      # this section alone
+python tests/support/write_evidence.py faults      # this section alone
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from fault_cases import CASES, run
-from promises import STATEMENTS, kept
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "evidence" / "index.md"
 SOAK_CALLS: Final = int(os.environ.get("SOAK_CALLS", "100000"))
@@ -28,19 +27,6 @@ def as_table(head: str, rows: Iterable[tuple[object, ...]]) -> str:
     titles = head.split(", ")
     lines = [titles, ["---"] * len(titles), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
-
-
-def promises() -> str:
-    """Each statement of the document, with its test."""
-    found = kept()
-    return as_table(
-        "Section, Statement, Test",
-        (
-            (section, statement, f"`{found[section, statement]}`")
-            for section, statements in STATEMENTS.items()
-            for statement in statements
-        ),
-    )
 
 
 def faults() -> str:
@@ -100,7 +86,6 @@ def fuzz() -> str:
 
 
 SECTIONS: Final[dict[str, Callable[[], str]]] = {
-    "promises": promises,
     "faults": faults,
     "soak": soak,
     "fuzz": fuzz,
@@ -113,10 +98,9 @@ def main() -> None:
         text = SECTIONS[name]()
         mark, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         block = re.compile(f"{mark}.*{end}", re.DOTALL)
-        where = "" if name == "promises" else f"\n\nPython {platform.python_version()}."
         page = PAGE.read_text("utf-8")
         assert block.search(page), name
-        new = f"{mark}\n\n{text}{where}\n\n{end}"
+        new = f"{mark}\n\n{text}\n\nPython {platform.python_version()}.\n\n{end}"
         PAGE.write_text(block.sub(lambda _, new=new: new, page), encoding="utf-8")
         print(f"{name}: written", flush=True)
 
