@@ -7,10 +7,12 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
@@ -127,6 +129,24 @@ def test_without_an_address_there_is_advice(
         assert done.code == 2
         assert "give --base-url, or set SITESTATS_BASE_URL" in done.err
     assert run("websites", "list", "--base-url", address).code == 0
+
+
+def test_verbose_tells_of_requests(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """-v writes retries and pauses to standard error, -vv every attempt; no key."""
+    clock = SimpleNamespace(**vars(time) | {"sleep": lambda seconds: None})
+    monkeypatch.setattr("sitestats._client.runner.time", clock)
+    told: list[str] = []
+    for options in ((), ("-v",), ("-vv",)):
+        emulator.fail_next(1, status=503)
+        done = run("stats", "semicomplete.com", "-f", "visitors", *options)
+        assert (done.code, emulator.api_key in done.err) == (0, False)
+        told.append(re.sub(r" [0-9.]+ m?s\n", " …\n", done.err))
+    start = "sitestats: GET /semicomplete.com.json: attempt"
+    retried = f"{start} 1 got 503, retried in …\n"
+    attempts = f"{start} 1 got 503 after …\n{retried}{start} 2 got 200 after …\n"
+    assert told == ["", retried, attempts]
 
 
 @pytest.mark.parametrize(
