@@ -96,16 +96,13 @@ KEYWORDS = {
     "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
 }
 
-# Classes that users do not construct: the signature of the constructor is left out.
+# Public classes that users do not construct: the signature of the constructor is left
+# out, as is that of classes without a public name.
 NOT_CONSTRUCTED = {
-    "AsyncOutcomeStream",
     "Changes",
     "Comparison",
     "Entries",
-    "OutcomeStream",
     "Stats",
-    "StatsAPI",
-    "WebsitesAPI",
 }
 
 # The errors' __module__ is sitestats. Sphinx needs the module that defines them, to
@@ -128,7 +125,7 @@ def show_signature(
     if not signature:
         return None
     if what == "exception" or (
-        what == "class" and name.rpartition(".")[2] in NOT_CONSTRUCTED
+        what == "class" and ("._" in name or name.rpartition(".")[2] in NOT_CONSTRUCTED)
     ):
         return "", None
     if what != "class" or not attrs.has(obj):
