@@ -1,4 +1,4 @@
-"""How commands end: signals, closed pipes, full disks, and the code of each outcome."""
+"""How commands end: signals, closed pipes, full disks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,6 @@ from sitestats.emulator import Emulator
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
 
 
-def environment(address: str, emulator: Emulator) -> dict[str, str]:
-    """The environment of a command."""
-    return {
-        "SITESTATS_BASE_URL": address,
-        "SITESTATS_API_KEY": emulator.api_key,
-        "SITESTATS_USER_ID": emulator.user_id,
-    }
-
-
 @posix
 def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
     """It ends a run at once, with the report so far: what was added, what was under
@@ -39,7 +30,9 @@ def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
     with emulator.serve() as address:
         process = start(
             *("websites", "ensure", str(path), "--yes", "--format", "json"),
-            **environment(address, emulator),
+            SITESTATS_BASE_URL=address,
+            SITESTATS_API_KEY=emulator.api_key,
+            SITESTATS_USER_ID=emulator.user_id,
         )
         assert came.wait(60)
         process.send_signal(signal.SIGINT)

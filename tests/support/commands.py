@@ -93,7 +93,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def run_in_a_terminal(*arguments: str, typed: str = "", columns: int = 80) -> Done:
+def run_in_a_terminal(*arguments: str, typed: str) -> Done:
     """Run a command in a process of its own, whose streams are a terminal."""
     import pty
 
@@ -103,7 +103,7 @@ def run_in_a_terminal(*arguments: str, typed: str = "", columns: int = 80) -> Do
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24"},
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
     )
     os.close(theirs)
     os.write(ours, typed.encode())

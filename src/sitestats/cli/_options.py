@@ -255,7 +255,7 @@ result_options = together(
     in_output(
         "--table",
         metavar="NAME",
-        help="What CSV, or a table of many websites, has rows of, if several things "
-        "are requested: totals, or a list such as pages.",
+        help="The table to print as CSV, or for many websites, if several are "
+        "requested: totals, or a list such as pages.",
     ),
 )
