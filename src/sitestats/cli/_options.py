@@ -197,7 +197,7 @@ query_options = together(
         "--limit",
         type=int,
         metavar="N",
-        help="The most entries of each list, 1 to 1000; when left out 50, of which a "
+        help="The most entries of each list, 1 to 1000; by default 50, of which a "
         "table shows 10.",
     ),
     what(
@@ -232,8 +232,7 @@ query_options = together(
         "the website's zone.",
     ),
     timezone_option(
-        "The zone of the days, such as Europe/Amsterdam; the website's own when left "
-        "out."
+        "The zone of the days, such as Europe/Amsterdam; by default the website's own."
     ),
 )
 each_option = when(

@@ -68,8 +68,8 @@ _destination_options = together(
         show_default=False,
         envvar="SITESTATS_WAREHOUSE",
         metavar="FOLDER",
-        help="Where the database and .dlt are; SITESTATS_WAREHOUSE, or the current "
-        "folder, when left out.",
+        help="Where the database and .dlt are; by default SITESTATS_WAREHOUSE, or the "
+        "current folder.",
     ),
 )
 

@@ -125,11 +125,11 @@ def list_(*, output: str, **options: Any) -> None:
     """
 )
 @click.argument("host")
-@timezone_option("A name of the tz database; UTC when left out.")
+@timezone_option("A name of the tz database; by default UTC.")
 @click.option(
     "--public/--private",
     default=None,
-    help="Who may see the statistics; private when left out.",
+    help="Who may see the statistics; by default private.",
 )
 @click.option("--label", metavar="TEXT", help="Free text of your own.")
 @yes_option
@@ -193,7 +193,7 @@ def plan(file: str, **options: Any) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
     help="A file that records every add before it is sent; give it again to "
-    "continue after an interruption. The account's own when left out.",
+    "continue after an interruption. By default the account's own.",
 )
 @client_options
 def ensure(file: str, *, yes: bool, journal: Path | None, **options: Any) -> None:
