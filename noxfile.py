@@ -75,6 +75,10 @@ def pytest(
     # The tests of a file stay in one process: its examples share a namespace, and its
     # fixtures are made once. conftest.py sets the order.
     command += ["--dist", "loadfile", "--no-loadscope-reorder"]
+    if not Path("tests", "__pycache__").exists():
+        # In a new clone each process would compile all imports, for ten seconds.
+        once = ("--collect-only", "-qq", "--assert", "plain")
+        session.run("pytest", *once, env=env, silent=True)
     try:
         # Each process would rewrite every assert, for ten seconds.
         session.run(*command, "--assert", "plain", *args, env=env)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Plain runs find the same on every machine: whoever tries the project should not
-# be the one who meets a rare failure. The other two look in new places.
+# Plain runs, and those of CI, which try more, find the same on every machine: whoever
+# tries the project should not be the one who meets a rare failure. The other two look
+# in new places.
 settings.register_profile(
     "ci",
     derandomize=True,
@@ -30,7 +31,8 @@ settings.register_profile(
     max_examples=5_000,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+PROFILE = "ci" if "CI" in os.environ else "brief"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", PROFILE))
 
 # A shell makes what it runs in the background deaf to Ctrl-C, and programs that the
 # tests start would be, too.
