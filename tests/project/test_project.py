@@ -119,3 +119,15 @@ def test_what_is_marked_as_compat_is_there() -> None:
     names = re.findall(r'"([^"]+)"', listed)
     assert len(names) > 10
     assert [name for name in names if not [*ROOT.glob(f"{name}*")]] == []
+
+
+def test_sessions_that_are_named_exist() -> None:
+    """Workflows and pages name sessions of noxfile.py."""
+    code = ast.parse(text_of("noxfile.py"))
+    sessions = {one.name for one in code.body if isinstance(one, ast.FunctionDef)}
+    paths = [*ROOT.glob(".github/workflows/*"), *ROOT.glob("docs/**/*.md")]
+    for path in [*paths, ROOT / "CONTRIBUTING.md"]:
+        text = path.read_text("utf-8").replace("${{ matrix.python }}", "3.14")
+        for names in re.findall(r"nox .*?(?:-s|--session) ([^`\n]+)", text):
+            named = names.partition(" -- ")[0].split()
+            assert {one.partition("-")[0] for one in named} <= sessions, names
