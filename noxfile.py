@@ -78,7 +78,7 @@ def pytest(
     if not Path("tests", "__pycache__").exists():
         # In a new clone each process would compile all imports, for ten seconds.
         once = ("--collect-only", "-qq", "--assert", "plain")
-        session.run("pytest", *once, env=env, silent=True)
+        session.run("pytest", *once, *args, env=env, silent=True)
     try:
         # Each process would rewrite every assert, for ten seconds.
         session.run(*command, "--assert", "plain", *args, env=env)
