@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import sys
 from collections.abc import Iterator
 from itertools import combinations
@@ -22,9 +23,12 @@ from sitestats import (
     Entries,
     FieldNotRequestedError,
     HistogramEntry,
+    Outcomes,
     PageEntry,
+    SiteStatsWarning,
     Stats,
     StatsQuery,
+    Succeeded,
 )
 from sitestats._results.entries import WeekEntry
 from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
@@ -268,14 +272,14 @@ def titles_of(axes: Any) -> list[str]:
     return [one.get_title("left") for one in axes]
 
 
-WEBSITES = ["shop.example", "nobody.example", "blog.example", "docs.example"]
+WEBSITES = ["nobody.example", "shop.example", "blog.example", "docs.example"]
 
 
 def test_each_website_has_axes(client: Client) -> None:
-    """There is one picture for each website, on one time axis, with a note about what
-    failed, and with one scale if that is wanted.
+    """There is one picture for each website, on one time axis, and with one scale if
+    that is wanted.
     """
-    queries = [QUERY.last(days=7).website(website) for website in WEBSITES]
+    queries = [QUERY.last(days=7).website(website) for website in WEBSITES[1:]]
     outcomes = client.stats.get_many(queries).collect()
     axes = outcomes.plot()
     figure = axes[0].figure
@@ -283,7 +287,7 @@ def test_each_website_has_axes(client: Client) -> None:
     assert titles_of(axes) == ["shop.example", "blog.example", "docs.example"]
     assert len({one.get_xlim() for one in axes}) == 1
     assert len({one.get_ylim() for one in axes}) == 3
-    assert figure.get_supxlabel() == "1 failed; grey: Saturday and Sunday"
+    assert figure.get_supxlabel() == "grey: Saturday and Sunday"
     assert "2026-06-03 to 2026-06-09" in figure.get_suptitle()
     shared = outcomes.plot(sharey=True)
     (low, high) = max(one.get_ylim() for one in axes)
@@ -291,11 +295,33 @@ def test_each_website_has_axes(client: Client) -> None:
     assert "2 more" in outcomes.plot(most=1)[0].figure.get_supxlabel()
 
 
+@pytest.mark.filterwarnings("ignore:'histogram' is left out:sitestats.SiteStatsWarning")
+def test_a_website_without_a_histogram_hides_no_other_one(client: Client) -> None:
+    """What failed, or what the service got wrong, is counted in the note, and a warning
+    at the caller's line names it.
+    """
+    queries = [QUERY.last(days=7).website(website) for website in WEBSITES]
+    failed, shop, *others = client.stats.get_many(queries).collect()
+    body = json.dumps(shop.result().raw() | {"histogram": "none"}).encode()
+    wrong = Succeeded(shop.query, shop.index, Stats.from_body(shop.query, body))
+    for outcomes, drawn in (
+        (Outcomes([failed, wrong, *others]), WEBSITES[2:]),
+        (Outcomes([failed, wrong]), [""]),
+    ):
+        words = r"2 of \d .*nobody.*NotFound.*shop.example \(histogram can't be read\)$"
+        with pytest.warns(SiteStatsWarning, match=words) as caught:
+            axes = outcomes.plot()
+        assert [warning.filename for warning in caught] == [__file__]
+        assert titles_of(axes) == drawn
+        note = axes[0].figure.get_supxlabel()
+        assert note.startswith("1 failed; 1 can't be read")
+
+
 def test_many_are_drawn_into_given_axes(client: Client) -> None:
     """Given axes hold as many as they are, and the last one has the note; nothing gives
     empty axes, and a query without a histogram is an error.
     """
-    queries = [QUERY.last(days=3).website(w) for w in WEBSITES if w != "nobody.example"]
+    queries = [QUERY.last(days=3).website(website) for website in WEBSITES[1:]]
     outcomes = client.stats.get_many(queries).collect()
     grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
     assert [*outcomes.plot(grid)] == [*grid[0]]

@@ -441,7 +441,7 @@ def test_what_failed_or_is_alone_has_its_row(client: Client) -> None:
     assert len(growth) == 1
     assert [one.index for one in growth.failed] == [1, 1]
     assert [one.query.hostname for one in growth.unmatched] == [BLOG, PROJECTS]
-    words = r"4 of 6 queries have no rows.*\(NotFound.*blog.* \(in one period alone\)"
+    words = r"4 of 6 queries are missing.*\(NotFound.*blog.* \(in one period alone\)"
     with pytest.warns(SiteStatsWarning, match=words) as caught:
         assert set(growth.to_polars("pages")["hostname"]) == {HOST}
     assert [one.filename for one in caught] == [__file__]

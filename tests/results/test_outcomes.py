@@ -334,7 +334,7 @@ def test_a_failed_query_without_rows_warns(client: Client) -> None:
     """A frame of a list warns of failed queries, at the caller's line."""
     nobodies = [QUERY.website(f"nobody{number}.example") for number in range(5)]
     outcomes = collect(client, QUERY, *nobodies)
-    words = r"5 of 6 queries have no rows here: nobody0.example \(NotFound.* 2 more"
+    words = r"5 of 6 queries are missing here: nobody0.example \(NotFound.* 2 more"
     with pytest.warns(SiteStatsWarning, match=words) as caught:
         frame = outcomes.to_pandas("pages")
     assert set(frame["hostname"]) == {HOST}

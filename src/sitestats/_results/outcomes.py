@@ -211,7 +211,7 @@ class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT])
             if len(found) > len(some):
                 some.append(f"{len(found) - len(some)} more")
             warn(
-                f"{len(found)} of {len(self._queries())} queries have no rows here: "
+                f"{len(found)} of {len(self._queries())} queries are missing here: "
                 f"{', '.join(some)}"
             )
 
@@ -284,7 +284,8 @@ class CollectedOutcomes(
 
         All have the same time axis. Outcomes about one website, page and filters are
         drawn into the same axes if their days follow each other. A note says how many
-        are left out, and how many queries failed. See ``Entries.plot``.
+        are left out, and a ``SiteStatsWarning`` which queries failed, or have a
+        histogram that can't be read. See ``Entries.plot``.
 
         Args:
             ax: The axes to draw into, in the order of the queries. None makes a new
@@ -305,7 +306,9 @@ class CollectedOutcomes(
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return draw_each(self, ax, most=most, sharey=sharey)
+        axes = draw_each(self, ax, most=most, sharey=sharey)
+        self._warn("histogram")
+        return axes
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         wanted = {name for one in self for name in requested(one.query).fields}

@@ -18,7 +18,7 @@ from sitestats._common.text import cut, plain
 from sitestats._query.builder import requested
 from sitestats._results.comparison import Change, Changes, Comparison, Comparisons
 from sitestats._results.entries import Entries
-from sitestats._results.outcomes import CollectedOutcomes
+from sitestats._results.outcomes import CollectedOutcomes, Succeeded, has_list
 from sitestats._results.stats import Stats
 from sitestats._results.tables import label_of
 
@@ -343,7 +343,8 @@ def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> 
 def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -> Any:
     """Draw the histogram of each website; return the axes, as an array."""
     numpy = load_extra("numpy", extra="plot")
-    groups = _groups_of(outcomes)
+    readable = [one for one in outcomes.succeeded if has_list(one, "histogram")]
+    groups = _groups_of(readable)
     drawn = [[entry for one in group for entry in one.histogram] for group in groups]
     if ax is not None:
         grid = numpy.array(ax, dtype=object).ravel()[: max(1, len(groups))]
@@ -356,9 +357,11 @@ def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) 
     if not groups:
         _histogram(grid[0], [], has_legend=False)
     more, failed = len(groups) - len(grid), len(outcomes.failed)
+    unread = len(outcomes) - failed - len(readable)
     note = joined(
         f"… {more:,} more" if more > 0 else "",
         f"{failed:,} failed" if failed else "",
+        f"{unread:,} can't be read" if unread else "",
         *notes,
     )
     if ax is not None:
@@ -372,12 +375,12 @@ def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) 
     return grid
 
 
-def _groups_of(outcomes: CollectedOutcomes) -> list[list[Stats]]:
+def _groups_of(outcomes: Sequence[Succeeded[Any]]) -> list[list[Stats]]:
     """The results that are drawn into the same axes: they differ in their days alone,
     and have no day in common.
     """
     by_subject: dict[object, list[Stats]] = {}
-    for one in outcomes.succeeded:
+    for one in outcomes:
         key = label_of(one.query), requested(one.query).interval, one.stats.timezone
         by_subject.setdefault(key, []).append(one.stats)
     found: list[list[Stats]] = []
