@@ -89,7 +89,8 @@ SUGGESTIONS = {
 NO_SUGGESTIONS = (
     *("CEST", "PST", "IST", "AEST", "UTC+1", "GMT+2", "+02:00", "Etc/GMT+15", "ACT"),
     *("W. Europe Standard Time", "Asia/Bangalore", "Europe", "Pacific", "West", ""),
-    *("Etc/GMT+99", "America/Argentina/Sam_Juam"),
+    # One mistake from Asia/Irkutsk, and from Asia/Yakutsk.
+    *("Asia/Iakutsk", "Etc/GMT+99", "America/Argentina/Sam_Juam"),
 )
 
 
