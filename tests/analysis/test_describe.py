@@ -125,6 +125,14 @@ def test_a_table_has_as_many_rows_as_are_wanted(rows: int, left_out: int) -> Non
         assert (" more" in shown) is (left_out > 0)
 
 
+def test_the_changes_of_a_histogram_are_a_table(client: Client) -> None:
+    """Each day or hour is beside that of the other period."""
+    query = StatsQuery("semicomplete.com").fields("histogram").on("yesterday")
+    for interval, other in (("day", "2026-03-03"), ("hour", "2026-03-03 00:00")):
+        compared = client.stats.compare(query.interval(interval))["histogram"]  # type: ignore[arg-type]  # a str
+        assert all(other in shown for shown in texts_of(compared))
+
+
 def test_a_list_that_was_cut_says_so() -> None:
     """And so does one without entries."""
     cut = pages_of("/", truncated=True)

@@ -162,8 +162,9 @@ class Bar:
 
 
 def is_chart(table: Table) -> bool:
-    """Whether a table is a histogram, which is drawn."""
-    return table.title == "histogram" and table.columns[0].name == "date"
+    """Whether a table is a histogram, which is drawn; its changes are a table."""
+    names = [column.name for column in table.columns[:2]]
+    return table.title == "histogram" and names == ["date", "pageviews"]
 
 
 def bars_of(table: Table) -> list[Bar]:
