@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import os
+import selectors
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from threading import RLock
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import anyio
@@ -25,6 +27,9 @@ from anyio import wait_readable, wait_writable  # at once: calls import nothing
 from sitestats._common.wire import HttpRequest
 
 from .reading import Reading
+
+Selector: Any = getattr(selectors, "PollSelector", selectors.SelectSelector)
+"""Windows has the other one."""
 
 T = TypeVar("T")
 Ready = Callable[[socket.socket], Awaitable[None]]
@@ -56,6 +61,7 @@ class Exchange:
     """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
     may have left the machine."""
     _sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
+    _turn: RLock = attrs.field(init=False)
 
     def left(self, most: float | None = None) -> float:
         """The seconds that the next wait may take: the timeout, or *most*.
@@ -97,19 +103,62 @@ class Exchange:
             raise TimeoutError
         self.left()
 
+    def in_turn(self, turn: RLock) -> AbstractContextManager[object]:
+        """A block that one thread at a time is in, while it does not wait.
+
+        Otherwise 200 threads, of which one runs at a time anyway, spend more time on
+        taking the interpreter from each other than on their requests.
+        """
+        self._turn = turn
+        return turn
+
+    async def wait(
+        self, ready: Ready, sock: socket.socket, most: float | None = None
+    ) -> None:
+        """Wait until *sock* is ready, for the timeout, or *most* seconds."""
+        events = (
+            selectors.EVENT_WRITE if ready is wait_writable else selectors.EVENT_READ
+        )
+        seconds = self.left(most)
+        self._turn.release()
+        try:
+            with Selector() as selector:
+                selector.register(sock, events)
+                if not selector.select(seconds):
+                    raise TimeoutError
+        finally:
+            self._turn.acquire()
+
     async def connect(
         self, sock: socket.socket, address: Any, most: float | None
     ) -> None:
         """Connect, or give up after the timeout, or *most* seconds."""
-        sock.settimeout(self.left(most))
-        sock.connect(address)
+        sock.setblocking(False)  # noqa: FBT003 - its only argument
+        with suppress(BlockingIOError):
+            # Not connect_ex: what guards tests against the network patches this one.
+            sock.connect(address)
+        await self.wait(wait_writable, sock, most)
+        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise OSError(number, os.strerror(number))
 
     async def do(
-        self, sock: socket.socket, _ready: Ready, call: Callable[..., T], *args: object
+        self, sock: socket.socket, ready: Ready, call: Callable[..., T], *args: object
     ) -> T:
-        """Call what waits for *sock*."""
-        sock.settimeout(self.left())
-        return call(*args)
+        """Call *call* as soon as the socket is ready for it."""
+        # TLS may have bytes already; elsewhere there are seldom any.
+        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
+        while True:
+            if waits:
+                await self.wait(ready, sock)
+            waits = True
+            try:
+                return call(*args)
+            except ssl.SSLWantReadError:
+                ready = wait_readable
+            except ssl.SSLWantWriteError:
+                ready = wait_writable
+            except BlockingIOError:
+                pass
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -128,13 +177,14 @@ class Exchange:
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """Take the connection that httpcore makes: its extension "trace"."""
         if event.endswith("connect_tcp.started"):
-            addresses = run_blocking(_look_up(info["host"], info["port"], self))
-            # It connects to what it finds here, and would look the name up itself.
-            info["host"] = addresses[0][4][0]
-            if len(addresses) > 1:
-                # It tries one alone: the first that takes a connection.
-                with run_blocking(_connect_tcp(addresses, self)) as sock:
-                    info["host"] = sock.getpeername()[0]
+            with self.in_turn(RLock()):
+                addresses = run_blocking(_look_up(info["host"], info["port"], self))
+                # It connects to what it finds here, and would look the name up itself.
+                info["host"] = addresses[0][4][0]
+                if len(addresses) > 1:
+                    # It tries one alone: the first that takes a connection.
+                    with run_blocking(_connect_tcp(addresses, self)) as sock:
+                        info["host"] = sock.getpeername()[0]
             # What httpx raises tells whether something was sent by then.
             self.step = "response"
         elif event.endswith("connect_tcp.complete"):
@@ -151,45 +201,23 @@ class AwaitedExchange(Exchange):
     # A thread has one event loop at a time.
     group: int = attrs.field(factory=threading.get_ident)
 
+    def in_turn(self, turn: RLock) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Nothing: tasks take turns in any case."""
+        return nullcontext()
+
     async def wait_for_place(self) -> None:
         """Wait for the event, for as long as the whole call may take."""
         with self.watched():
             await self.event.wait()
 
-    async def connect(
-        self, sock: socket.socket, address: Any, most: float | None
+    async def wait(
+        self, ready: Ready, sock: socket.socket, most: float | None = None
     ) -> None:
-        """Connect, or give up after the timeout, or *most* seconds."""
-        sock.setblocking(False)  # noqa: FBT003 - its only argument
-        with suppress(BlockingIOError):
-            # Not connect_ex: what guards tests against the network patches this one.
-            sock.connect(address)
-        with anyio.fail_after(self.left(most)):
-            await wait_writable(sock)
-        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(number, os.strerror(number))
-
-    async def do(
-        self, sock: socket.socket, ready: Ready, call: Callable[..., T], *args: object
-    ) -> T:
-        """Call *call* as soon as the socket is ready for it."""
-        # TLS may have bytes already; elsewhere there are seldom any.
-        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
-        while True:
-            if waits:
-                with anyio.move_on_after(self.left()) as scope:
-                    await ready(sock)
-                if scope.cancelled_caught:
-                    raise TimeoutError
-            waits = True
-            try:
-                return call(*args)
-            except ssl.SSLWantReadError:
-                ready = wait_readable
-            except ssl.SSLWantWriteError:
-                ready = wait_writable
-            except BlockingIOError:
-                pass
+        """Wait until *sock* is ready, for the timeout, or *most* seconds."""
+        with anyio.move_on_after(self.left(most)) as scope:
+            await ready(sock)
+        if scope.cancelled_caught:
+            raise TimeoutError
 
     @contextmanager
     def watched(self) -> Generator[None]:

@@ -34,7 +34,10 @@ class Pool:
         self._begin()
 
     def _begin(self) -> None:
-        self._process, self._lock = os.getpid(), threading.Lock()
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        # One that knows its owner: where Ctrl-C ends the wait for it, no other's ends.
+        self._turn = threading.RLock()
         self._used = Counter[int]()
         """The places in use of each event loop, and of all threads."""
         self._waiting = defaultdict[int, deque[Any]](deque)
@@ -94,20 +97,21 @@ class Pool:
     async def exchange(self, data: bytes, route: Route, exchange: Exchange) -> Reading:
         """Send *data* by an idle connection or a new one, and read the response."""
         reading = Reading(exchange.request.method)
-        sock = self._take(fresh=exchange.request.fresh_connection)
-        try:
-            if sock is None:
-                sock = await connect(route, exchange)
-            else:
-                exchange.use(sock)
-            await send_and_read(sock, data, reading, exchange)
-        finally:
-            kept = exchange.close(keep=reading.is_reusable)
-            with self._lock:
-                if kept is not None:
-                    self._idle.append((kept, time.monotonic()))
-                if self._is_closed:
-                    self._close_idle()
+        with exchange.in_turn(self._turn):
+            sock = self._take(fresh=exchange.request.fresh_connection)
+            try:
+                if sock is None:
+                    sock = await connect(route, exchange)
+                else:
+                    exchange.use(sock)
+                await send_and_read(sock, data, reading, exchange)
+            finally:
+                kept = exchange.close(keep=reading.is_reusable)
+                with self._lock:
+                    if kept is not None:
+                        self._idle.append((kept, time.monotonic()))
+                    if self._is_closed:
+                        self._close_idle()
         return reading
 
     def _take(self, *, fresh: bool) -> socket.socket | None:
@@ -140,7 +144,6 @@ class Pool:
 
 def _is_silent(sock: socket.socket) -> bool:
     """Whether the connection is open, and has no unread bytes."""
-    sock.settimeout(0)
     try:
         sock.recv(1)
     except OSError as error:
