@@ -73,6 +73,30 @@ def test_threads_share_a_client() -> None:
     assert server.connections <= 10
 
 
+def test_a_slow_response_holds_up_no_other_thread() -> None:
+    """It arrives after one that was requested later, from another thread."""
+    requested, received = threading.Event(), threading.Event()
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if b"slow" in request:
+                requested.set()
+                received.wait(PLENTY)
+            connection.respond()
+
+    with (
+        serve(script) as server,
+        Client(server.address, total_timeout=5, **OPTIONS) as client,
+        ThreadPoolExecutor(1) as executor,
+    ):
+        slow = executor.submit(client.request, "GET", "/slow")
+        requested.wait(PLENTY)
+        client.request("GET", "/quick")
+        assert not slow.done()
+        received.set()
+        slow.result()
+
+
 @loops
 def test_tasks_share_a_client(loop: str) -> None:
     """Each of 200 tasks gets its own response, though most have to wait."""
