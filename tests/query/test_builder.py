@@ -213,20 +213,31 @@ def test_the_repr_is_what_a_person_would_write(text: str) -> None:
 # --- websites in place of host names ------------------------------------------------
 
 TOKYO = WebsiteSpec("tokyo.example", timezone="Asia/Tokyo")
+APIA = WebsiteSpec("apia.example", timezone="Pacific/Apia")
 
 
-def test_a_website_brings_its_time_zone() -> None:
-    """Words are days in the website's zone; a zone of the query's own stays."""
-    assert StatsQuery(TOKYO) == StatsQuery("tokyo.example").timezone("Asia/Tokyo")
-    assert QUERY.website(TOKYO).params()["timezone"] == "Asia/Tokyo"
-    utc = QUERY.timezone("UTC")
-    assert utc.website(TOKYO) == utc.website("tokyo.example")
-    assert utc.each(websites=[TOKYO]) == (utc.website("tokyo.example"),)
-    month = QUERY.during("last-month").website(TOKYO)
-    assert {"start", "end"} < month.params().keys()
+def test_a_website_brings_its_time_zone_for_itself() -> None:
+    """Days and words are those of each website's zone, or of the service where it is
+    not known, unless ``timezone`` set one for all; also after a pickle.
+    """
     # Newer zones than this machine's are left to the service.
     unknown = type("Site", (), {"hostname": "a.example", "timezone": "Moon/Sea"})()
-    assert StatsQuery(unknown) == StatsQuery("a.example")
+    websites = [TOKYO, APIA, "tokyo.example", unknown]
+    zones = ["Asia/Tokyo", "Pacific/Apia", None, None]
+    for first, zone in zip(websites, zones, strict=True):
+        query = StatsQuery(first).fields("visitors").on("yesterday").where(country="NL")
+        assert query.params().get("timezone") == zone
+        query = pickle.loads(pickle.dumps(query))
+        for many in (query.each(websites=websites), map(query.website, websites)):
+            assert [one.params().get("timezone") for one in many] == zones
+        fixed = query.timezone("UTC").each("day", websites=websites)
+        assert {one.params()["timezone"] for one in fixed} == {"UTC"}
+        assert "timezone" not in query.extra_param("timezone", None).params()
+    assert StatsQuery(TOKYO) == StatsQuery("tokyo.example").timezone("Asia/Tokyo")
+    query = StatsQuery(TOKYO).during("last-month")
+    assert {"start", "end"} < query.params().keys()
+    with pytest.raises(QueryError, match="needs a time zone"):
+        query.website("tokyo.example").params()
 
 
 def test_each_of_many_websites() -> None:

@@ -248,6 +248,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     "hostname": calls(Q.website, "https://a.example", None, ["a.example", "b.example"]),
     "path-slash": calls(Q.path, "contact", "", None),
     "path-root": calls(Q.path, "/"),
+    "path-star": calls(Q.path, "/blog/*", "/a*b"),
     "path-segment": calls(Q.path, "/a/../b", "/..", "/.", "/a\r\n", "/\x9b"),
     "text": [*calls(Q.path, "/\ud800"), *calls(Q.where, {"pages": ["/a", "\udfff"]})],
     "version-range": calls(Q.version, *(7, "6", True)),
@@ -351,7 +352,6 @@ SENT: list[tuple[StatsQuery, dict[str, str | None]]] = [
     (Q, {"version": "6", "limit": None, "start": None, "end": None}),
     (Q.fields(*reversed(FIELDS), "pages"), {"fields": ",".join(FIELDS)}),
     (Q.between(date(2026, 3, 1)), {"start": "2026-03-01", "end": None}),
-    (Q.on(datetime(2026, 3, 1)), {"start": "2026-03-01"}),  # noqa: DTZ001 - the point
     (Q.last(days=30), {"start": "today-30d", "end": "yesterday"}),
     (Q.last(30, today=True), {"start": "today-29d", "end": "today"}),
     (Q.last(1), {"start": "today-1d", "end": "yesterday"}),
@@ -415,6 +415,19 @@ def test_all_broken_rules_are_reported_together(count: int) -> None:
             with pytest.raises(QueryError) as caught:
                 query.validate(has_key=has_key)
             assert {p.rule for p in caught.value.problems} == rules
+
+
+def test_a_list_has_another_place() -> None:
+    """Whoever gives a list where one value goes is told what takes it."""
+    for call, words in (
+        (lambda: Q.where(country=["NL", "BE"]), r"\[query\.where\(country=one\) for "),  # type: ignore[arg-type]
+        (lambda: Q.where(page=("/a", "/b")), "pages takes several"),  # type: ignore[arg-type]
+        (lambda: Q.fields(["visitors"]), r"\.fields\(\*names\)"),  # type: ignore[arg-type]
+        (lambda: StatsQuery([Q, Q]), r"\.each\(websites=…\)"),  # type: ignore[arg-type]
+        (lambda: Q.path("/blog/*"), r"use \.where\(page='/blog/\*'\)"),
+    ):
+        with pytest.raises(QueryError, match=words):
+            call()
 
 
 def test_a_call_reports_each_of_its_wrong_arguments() -> None:

@@ -44,6 +44,12 @@ QUERY = StatsQuery(HOST).fields("pageviews", "visitors", "pages")
 NOW = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
 LAST, FIRST = ("2026-03-03", "2026-03-04"), ("2026-03-01", "2026-03-02")
 ENDS = ("", "_before", "_change", "_percent")
+DIFFERENT = {
+    "2026-03-31": "31 days against 28 days",
+    "2024-12-26": "361 days against 360 days",
+    "2024-02-29": "60 days against 59 days",
+}
+"""Days to date whose earlier period has fewer."""
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +97,20 @@ def test_what_it_is_compared_with(
         ("2026-03-31", "month", "2026-03-01 2026-03-31", "2026-02-01 2026-02-28"),
         ("2026-03-04", "week", "2026-03-02 2026-03-04", "2026-02-23 2026-02-25"),
         ("2026-05-10", "quarter", "2026-04-01 2026-05-10", "2026-01-01 2026-02-09"),
-        ("2026-02-01", "year", "2026-01-01 2026-02-01", "2025-01-01 2025-02-01"),
+        ("2024-12-26", "year", "2024-01-01 2024-12-26", "2023-01-01 2023-12-26"),
+        ("2024-02-29", "year", "2024-01-01 2024-02-29", "2023-01-01 2023-02-28"),
     ],
 )
 def test_to_date_is_compared_with_as_many_days(
     now: str, unit: str, days: str, days_before: str
 ) -> None:
-    """A month that has just begun is no loss against a whole one."""
+    """A month that has just begun is no loss against a whole one; of a year, the same
+    dates are compared.
+    """
     moment = dt.datetime.fromisoformat(f"{now}T12:00Z")
     query = QUERY.during(f"this-{unit}", now=moment).timezone("UTC")
     others = ["previous_period", f"last-{unit}"]
-    if unit in {"week", "month"}:
+    if unit != "quarter":
         others.append(f"previous_{unit}")
     with Emulator.demo(now=moment).client() as client:
         for against in others:
@@ -111,8 +120,7 @@ def test_to_date_is_compared_with_as_many_days(
             assert found == [days, days_before]
             shown = terminal(comparison, width=200)
             assert all(f"{one.last_day}" in shown for one in sides)
-            cut = "31 days against 28 days" if now == "2026-03-31" else ""
-            assert comparison.differs == cut
+            assert comparison.differs == DIFFERENT.get(now, "")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,12 @@ HOSTNAMES = st.from_regex(
 PLACEHOLDERS = st.integers(0, 1_000)
 PATHS = (
     st.lists(
-        st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=6),
+        st.text(
+            st.characters(
+                codec="utf-8", exclude_categories=["Cc"], exclude_characters="*"
+            ),
+            max_size=6,
+        ),
         min_size=1,
         max_size=3,
     )
@@ -87,7 +92,7 @@ def queries(draw: st.DrawFn, *, contains: bool | None = None) -> StatsQuery:
     if draw(st.booleans()):
         query = query.timezone(draw(st.sampled_from(sorted(zone_names()))))
         if draw(st.booleans()):
-            query = query.since(draw(MOMENTS))
+            query = query.since(draw(DATES))
         elif draw(st.booleans()):
             query = query.during(
                 draw(st.sampled_from(sorted(WORDS))), now=draw(MOMENTS)

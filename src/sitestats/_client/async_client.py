@@ -267,12 +267,14 @@ class AsyncStatsAPI:
             query: The query for the period of interest, or many of them, which are
                 compared one by one.
             against: ``"previous_period"``, as many days just before;
-                ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
-                months just before; ``"previous_year"``, the same days a year before;
-                what ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days;
-                or a query. With ``during("this-month")``, the earlier period is as many
-                days from the beginning of the month before. Placeholders stay
-                placeholders, so both periods are in the same zone.
+                ``"previous_week"``, the same weekdays one week before, or more weeks if
+                the period is longer; ``"previous_month"``, as many whole months just
+                before; ``"previous_year"``, the same days a year before; what
+                ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days; or a
+                query. With ``during("this-month")``, the earlier period is as many days
+                from the beginning of the month before, and with ``during("this-year")``
+                it has the same dates. Placeholders stay placeholders, so both periods
+                are in the same zone.
             fresh: As for ``get``.
 
         Returns:

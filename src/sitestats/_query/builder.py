@@ -60,21 +60,28 @@ class StatsQuery(Generic[FieldsT_co]):
     _page: str | None = None
     _word: Word | None = None
     """The period, where it is named as of a moment and has its days in a zone."""
+    _zone: str | None = None
+    """The zone of the ``Website``, for as long as ``timezone`` sets none."""
 
     def __init__(self, website: str | HasHostname) -> None:
         """Make a query for a website, by its host name or a ``Website`` (section 4.3).
 
-        The time zone of a ``Website`` becomes that of the query.
+        The time zone of a ``Website`` becomes that of the query, for this website.
 
         Raises:
             QueryError: *website* is not a valid host name.
         """
-        values = _with_zone(_ALWAYS_SENT, website)
-        cast("Any", self).__attrs_init__(rules.hostname(website), values)
+        name, zone = rules.hostname(website), _zone_of(website)
+        cast("Any", self).__attrs_init__(name, _ALWAYS_SENT, zone=zone)
 
     @cached_property
     def _requested(self) -> Requested:
-        return read_requested(self.hostname, self._page, self._values, self._word)
+        return read_requested(self.hostname, self._page, self._sent, self._word)
+
+    @property
+    def _sent(self) -> Mapping[str, str]:
+        zone = {} if self._zone is None else {"timezone": self._zone}
+        return {**zone, **self._values}
 
     # --- fields and events ---
 
@@ -116,8 +123,9 @@ class StatsQuery(Generic[FieldsT_co]):
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
-        ``"today-30d"``, or a ``datetime``, which stands for its own date. None leaves
-        the day to the service: one month ago for *start*, today for *end* (section 8).
+        ``"today-30d"``, or a ``datetime`` at midnight without a time zone, as pandas
+        has for a day. None leaves the day to the service: one month ago for *start*,
+        today for *end* (section 8).
 
         Raises:
             QueryError: A day is not valid, or the end is before the start.
@@ -216,15 +224,17 @@ class StatsQuery(Generic[FieldsT_co]):
         ``client.stats.compare`` does so itself.
 
         Args:
-            unit: ``"period"``, as many days just before; ``"week"`` and ``"month"``, as
-                many whole weeks or months just before; ``"year"``, the same days a year
-                before, or 365 days before if the period has placeholders. For
+            unit: ``"period"``, as many days just before; ``"week"``, as many days one
+                week before, or more weeks if the period is longer; ``"month"``, as many
+                whole months just before; ``"year"``, the same days a year before, or
+                365 days before if the period has placeholders. For
                 ``during("this-month")``, ``"period"`` and ``"month"`` are as many days
-                from the beginning of the month before, and likewise for other units.
+                from the beginning of the month before, and likewise for weeks and
+                quarters; for ``during("this-year")``, the same dates.
 
         Raises:
             QueryError: The unit is unknown; or the period is left to the service, is
-                from a date to a placeholder, or is not whole weeks or months.
+                from a date to a placeholder, or is not whole months.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=7).previous("period")
@@ -284,7 +294,7 @@ class StatsQuery(Generic[FieldsT_co]):
         Args:
             unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``; None splits nothing.
             websites: Host names or websites, such as ``client.websites.list()``. A
-                website's time zone becomes that of its queries, unless this query has
+                website's time zone becomes that of its queries, unless ``timezone`` set
                 one.
 
         Raises:
@@ -407,12 +417,12 @@ class StatsQuery(Generic[FieldsT_co]):
     def path(self, page: str) -> StatsQuery[FieldsT_co]:
         """Request one page by its address (section 4.3).
 
-        *page* is the decoded path, not percent-encoded; a ``*`` is a plain
-        character here. For the root page, use ``where(page="/")``.
+        *page* is the decoded path, not percent-encoded. For the root page, and for
+        several by a ``*``, use ``where(page=…)``.
 
         Raises:
             QueryError: *page* does not start with a slash, is the root page, or has a
-                dot segment or a control character.
+                ``*``, a dot segment or a control character.
 
         >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
@@ -422,7 +432,8 @@ class StatsQuery(Generic[FieldsT_co]):
     def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
         """Request the same of another website, by its host name or a ``Website``.
 
-        The time zone of a ``Website`` becomes that of the query, unless it has one.
+        Unless ``timezone`` set a zone, that of the query becomes the ``Website``'s, or
+        is left to the service.
 
         Raises:
             QueryError: *website* is not a valid host name.
@@ -430,8 +441,8 @@ class StatsQuery(Generic[FieldsT_co]):
         >>> StatsQuery("example.com").last(days=30).website("example.org")
         StatsQuery('example.org').last(days=30)
         """
-        values = _with_zone(self._values, website)
-        return _changed(self, values, self._word, rules.hostname(website))
+        name, zone = rules.hostname(website), _zone_of(website)
+        return _changed(self, self._values, self._word, zone, hostname=name)
 
     def version(self, number: int) -> StatsQuery:
         """Request the format of another version than 6, from 1 on (section 9).
@@ -578,8 +589,10 @@ class StatsQuery(Generic[FieldsT_co]):
         values: dict[str, Any] = {**self._values, **changes}
         if None in changes.values():
             values = _ALWAYS_SENT | {n: v for n, v in values.items() if v is not None}
-        keeps_period = "start" not in changes and "end" not in changes
-        return _changed(self, values, self._word if keeps_period else word)
+        if "start" not in changes and "end" not in changes:
+            word = self._word
+        zone = None if "timezone" in changes else self._zone
+        return _changed(self, values, word, zone)
 
     def _during(
         self, period: tuple[str | None, str | None] | Word
@@ -601,6 +614,8 @@ def _changed(
     query: StatsQuery[FieldsT],
     values: Mapping[str, str] | None = None,
     word: Word | None = None,
+    zone: str | None = None,
+    *,
     hostname: str | None = None,
     page: str | None = None,
 ) -> StatsQuery[FieldsT]:
@@ -611,17 +626,16 @@ def _changed(
         query._values if values is None else values,
         page or query._page,
         query._word if values is None else word,
+        query._zone if values is None else zone,
     )
     return cast("StatsQuery[FieldsT]", changed)
 
 
-def _with_zone(values: Mapping[str, str], website: object) -> Mapping[str, str]:
-    """*values* with the website's time zone, where they have none."""
+def _zone_of(website: object) -> str | None:
+    """The website's time zone; None leaves it to the service."""
     zone = getattr(website, "timezone", None)
-    # A name that this machine does not know is left to the service.
-    if "timezone" in values or not isinstance(zone, str) or zone not in zone_names():
-        return values
-    return {**values, "timezone": zone}
+    # This machine may not know the name.
+    return zone if isinstance(zone, str) and zone in zone_names() else None
 
 
 def requested(query: StatsQuery) -> Requested:
@@ -690,7 +704,7 @@ def _days(query: StatsQuery) -> tuple[str | None, str | None]:
 
 def _code(query: StatsQuery) -> str:
     """The call of the constructor and of each step, as Python would read it."""
-    values, word = query._values, query._word
+    values, word = query._sent, query._word
     texts = {name: text for name, text in values.items() if _is_of_step(name, text)}
     extra = sorted(values.keys() - texts.keys())
     filters = ", ".join(

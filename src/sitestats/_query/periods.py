@@ -26,7 +26,7 @@ from .rules import broken, one_of, refusal, whole_number
 
 Day: TypeAlias = date | str
 """A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
-``"today-30d"``, or a ``datetime``, whose own date counts."""
+``"today-30d"``, or a ``datetime`` at midnight without a time zone."""
 Unit: TypeAlias = Literal["day", "week", "month", "year"]
 """A unit of the calendar that a period can be split into."""
 Relation: TypeAlias = Literal[
@@ -34,7 +34,7 @@ Relation: TypeAlias = Literal[
 ]
 """How the other period of a comparison is found from a query's own."""
 PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
-"""What is repeated before a period: itself, or whole weeks, months or years."""
+"""What is repeated before a period: itself, or weeks, months or years."""
 
 RELATIONS: Final[Mapping[str, PreviousUnit]] = {
     f"previous_{unit}": unit for unit in get_args(PreviousUnit)
@@ -115,7 +115,8 @@ class Word:
         return first.isoformat(), last.isoformat()
 
     def days_before(self, zone: str | None) -> tuple[str, str]:
-        """As many days from the beginning of the unit before, which has fewer at times.
+        """The same dates a year before; or as many days from the beginning of the unit
+        before, which has fewer at times.
 
         >>> now = datetime(2026, 3, 5, tzinfo=UTC)
         >>> Word("month", 0, now).days_before("UTC")
@@ -124,6 +125,8 @@ class Word:
         first, last = map(date.fromisoformat, self.days(zone))
         before = beginning(first - _DAY, self.unit)
         until = min(before + (last - first), first - _DAY)
+        if self.unit == "year":
+            until = last - relativedelta(years=1)
         return before.isoformat(), until.isoformat()
 
 
@@ -132,7 +135,12 @@ class Word:
 
 def day(value: object, where: str) -> str:
     """A day as it is sent."""
-    given = value.isoformat()[:10] if isinstance(value, date) else value
+    # What pandas has for a day is a midnight.
+    given = (
+        value.isoformat().removesuffix("T00:00:00")
+        if isinstance(value, date)
+        else value
+    )
     if isinstance(given, str):
         if days_back(given) is not None or as_date(given):
             return str.__str__(given)
@@ -143,6 +151,8 @@ def day(value: object, where: str) -> str:
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
         f"up to {MOST_DAYS}, not {shown(value)}: .during() takes months and words"
     )
+    if isinstance(value, datetime):
+        message = f"{shown(value)} is no day: give its .date(), in the zone you mean"
     raise refusal("period-day", message, where)
 
 
@@ -259,7 +269,7 @@ def named(
         and isinstance(until, datetime)
         and f"{first:%H:%M:%S} {until:%H:%M:%S}" == "00:00:00 23:59:59"
     ):
-        return day(first, where), day(until, where)
+        return day(first, where), day(until.date(), where)
     if isinstance(value, Integral) and 0 < int(value) <= date.max.year:
         value = str(value)
     if isinstance(value, str) and (match := _NAME.fullmatch(value)):
@@ -378,9 +388,10 @@ def previous(
 ) -> tuple[str, str]:
     """The period before the one from *start* to *end*.
 
-    ``"period"`` is the period of the same length that ends the day before; ``"month"``
-    and ``"week"`` are as many whole ones before whole ones; ``"year"`` is the same days
-    a year before: 29 February becomes 28 February, and placeholders go back 365 days.
+    ``"period"`` is the period of the same length that ends the day before; ``"week"``
+    goes back by the fewest whole weeks that leave no day in both; ``"month"`` is as
+    many whole ones before whole ones; ``"year"`` is the same days a year before: 29
+    February becomes 28 February, and placeholders go back 365 days.
 
     >>> from sitestats._query.periods import previous
     >>> previous("period", "today-7d", "yesterday")
@@ -389,24 +400,25 @@ def previous(
     ('2026-02-01', '2026-02-28')
     """
     one_of(unit, get_args(PreviousUnit), "period-unit", "such a period", where)
-    is_whole = unit in {"week", "month"}
     back, to = days_back(start), days_back(end or "today")
-    if back is not None and to is not None and not is_whole:
-        shift = 365 if unit == "year" else back - to + 1
+    if back is not None and to is not None and unit != "month":
+        shift = 365 if unit == "year" else _days_before(unit, back - to + 1)
         return day(placeholder(back + shift), where), placeholder(to + shift)
-    example = "2026-03" if unit == "month" else "2026-W10"
-    use = f".during('{example}')" if is_whole else ".last(days=…)"
+    use = ".during('2026-03')" if unit == "month" else ".last(days=…)"
     first, until = _dates(start, end, use, where)
-    if is_whole and (
-        beginning(first, str(unit)) != first or ending(until, str(unit)) != until
-    ):
-        message = f"{start} to {end} is not whole {unit}s: use {use}"
-        raise refusal("period-unit", message, where)
-    length: timedelta | relativedelta = until - first + _DAY
-    if unit == "month":
-        months = 12 * (until.year - first.year) + until.month - first.month + 1
-        length = relativedelta(months=months)
-    elif unit == "year":
+    length = relativedelta(days=_days_before(unit, (until - first).days + 1))
+    if unit == "year":
         length = relativedelta(years=1)
-    last_day = until - length if unit == "year" else first - _DAY
+    last_day = until - length
+    if unit == "month":
+        if beginning(first, unit) != first or ending(until, unit) != until:
+            message = f"{start} to {end} is not whole months: use {use}"
+            raise refusal("period-unit", message, where)
+        months = 12 * (until.year - first.year) + until.month - first.month + 1
+        length, last_day = relativedelta(months=months), first - _DAY
     return (first - length).isoformat(), last_day.isoformat()
+
+
+def _days_before(unit: object, days: int) -> int:
+    """How far a period of *days* goes back: by itself, or by whole weeks."""
+    return days + (-days % 7 if unit == "week" else 0)

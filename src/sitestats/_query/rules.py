@@ -38,7 +38,7 @@ _RULES_OF: Final = {
     "1": "custom-method custom-path custom-params custom-body",
     "4.2": "website-hostname website-timezone website-public website-label",
     "4.3": """
-        hostname text path-slash path-root path-segment
+        hostname text path-slash path-root path-segment path-star
         timezone-name interval-name info-flag field-name fields-or-events
         event-name
         period-day period-date period-naive period-zone period-order period-days
@@ -178,10 +178,15 @@ class Problems(list[Problem]):
             raise QueryError(self)
 
 
+def _are_several(value: object) -> bool:
+    """Whether *value* is a list or the like, and no text."""
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
 def text(value: object, where: str, rule: str = "text") -> str:
     """*value* as a plain str that can be sent."""
     if not isinstance(value, str):
-        raise refusal(rule, f"the value is a str, not {shown(value)}", where)
+        raise refusal(rule, f"give a str, not {shown(value)}", where)
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -201,7 +206,7 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
     if isinstance(value, Real) and isfinite(value):
         # The tracker is written in JavaScript, which formats 5.0 as 5.
         return f"{Decimal(repr(float(value) + 0.0)).normalize():f}"
-    message = f"the value is a str, a bool or a finite number, not {shown(value)}"
+    message = f"give a str, a bool or a finite number, not {shown(value)}"
     raise refusal(rule, message, where)
 
 
@@ -210,7 +215,10 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
     try:
         return normalise_hostname(getattr(value, "hostname", value))
     except ValueError as error:
-        raise refusal(rule, str(error), where) from None
+        message = str(error)
+        if rule == "hostname" and _are_several(value):
+            message = "give one website: .each(websites=…) of a query takes several"
+        raise refusal(rule, message, where) from None
 
 
 def whole_number(value: object, most: int, rule: str, where: str) -> str:
@@ -261,7 +269,9 @@ def fields(names: Collection[object]) -> str:
     if len(known) < len(names) or not names:
         with Problems() as problems:
             for name in names or [""]:
-                problems.check(one_of, name, FIELDS, "field-name", "a field", "fields")
+                hint = ": .fields(*names) takes a list" if _are_several(name) else ""
+                what = f"a field{hint}"
+                problems.check(one_of, name, FIELDS, "field-name", what, "fields")
     return ",".join(known)
 
 
@@ -293,6 +303,9 @@ def path(value: object) -> str:
     if re.search(r"/\.\.?(/|\Z)|[\x00-\x1f\x7f-\x9f]", value):
         message = f"{shown(value)} has a control character, or '.' or '..' as a segment"
         raise refusal("path-segment", message, "path")
+    if "*" in value:
+        message = f"a '*' is no wildcard in a path: use .where(page={shown(value)})"
+        raise refusal("path-star", message, "path")
     return text(value, "path")
 
 
@@ -321,8 +334,13 @@ def filter_value(name: str, value: object) -> str | None:
     if value is None:
         return None
     where = f"where({name}=…)"
-    if name != "pages" or isinstance(value, str) or not isinstance(value, Iterable):
+    if not _are_several(value):
         return _filter_text(name, value, where)
+    if name != "pages":
+        use = "pages takes several"
+        if name != "page":
+            use = f"make a query for each, as [query.where({name}=one) for one in …]"
+        raise refusal("filter-text", f"give one value: {use}", where)
     values = [*cast("Iterable[object]", value)] or [""]
     with Problems() as problems:
         texts = [problems.check(_filter_text, name, one, where) for one in values]
