@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from both_clients import VARIANTS, opened
 from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
 from sitestats.emulator import Emulator
@@ -60,11 +61,30 @@ def test_a_wrong_value_is_refused(
     assert place in {"label", "accept_differing"} or problem.section == "4.2"
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("method", ["plan", "ensure"])
-def test_a_website_is_given_once(method: str) -> None:
-    """One that is given twice is an error before a request is sent."""
-    specs, emulator = [WebsiteSpec("a.example"), WebsiteSpec("A.example.")], Emulator()
-    with emulator.client() as client, pytest.raises(SpecError) as caught:
-        getattr(client.websites, method)(specs)
-    assert [problem.rule for problem in caught.value.problems] == ["website-once"]
-    assert emulator.requests == ()
+def test_a_website_is_given_once(variant: str, method: str) -> None:
+    """As a specification or a host name, in a list; anything else is an error with its
+    place and what to type, before a request is sent.
+    """
+    spec, emulator = WebsiteSpec("a.example", label="x"), Emulator.demo()
+    with opened(variant, emulator) as client:
+        call, shop = getattr(client.websites, method), client.websites.list()[0]
+        for given, words in (
+            ([spec, "A.example."], r"^specs\[1\]: a\.example is given twice"),
+            (["b.example", None], r"^specs\[1\]: None is not a valid host name"),
+            ([{"hostname": "b.example"}], r"^specs\[0\]: a value of type dict is no"),
+            ([shop], r"^specs\[0\]: .* type Website: .* WebsiteSpec\.of\(website\)"),
+            *(
+                (one, "^give a list of")
+                for one in (spec, "a.example", {"a.example": 1})
+            ),
+        ):
+            with pytest.raises(SpecError, match=words):
+                call(given)
+        for one in (spec, shop):
+            with pytest.raises(SpecError, match=r"type Website.*: ensure\(\[spec\]\)"):
+                client.websites.add(one)
+        assert len(emulator.requests) == 1
+        items = call(iter(["bücher.example", spec])).items
+    assert [one.spec for one in items] == [WebsiteSpec("bücher.example"), spec]

@@ -104,18 +104,18 @@ class WebsitesAPI:
         )
         return self._runner.run(flow)
 
-    def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
+    def plan(self, specs: Iterable[WebsiteSpec | str]) -> ProvisioningPlan:
         """Show what ``ensure`` would do, by the list of websites (section 4.1).
 
         Args:
-            specs: The websites that should exist; ``WebsiteSpec.load`` reads
-                them from a file.
+            specs: The websites that should exist, as specifications or host names;
+                ``WebsiteSpec.load`` reads them from a file.
 
         Returns:
             The websites to add, those that exist, and those that exist but differ.
 
         Raises:
-            SpecError: A website is given twice. No request is sent.
+            SpecError: A host name is not valid, or is given twice. No request is sent.
             SiteStatsError: The list can't be read; see ``list``.
 
         Example:
@@ -132,7 +132,7 @@ class WebsitesAPI:
 
     def ensure(
         self,
-        specs: Iterable[WebsiteSpec],
+        specs: Iterable[WebsiteSpec | str],
         *,
         journal: str | os.PathLike[str] | None = None,
         progress: Progress = None,
@@ -152,8 +152,8 @@ class WebsitesAPI:
         ``total_timeout``, and then adds the website only if the list does not show it.
 
         Args:
-            specs: The websites that should exist; ``WebsiteSpec.load`` reads
-                them from a file.
+            specs: The websites that should exist, as specifications or host names;
+                ``WebsiteSpec.load`` reads them from a file.
             journal: The path of a second journal, for machines whose state folder does
                 not last or can't be written.
             progress: True shows a bar in a terminal or a notebook, and a line every
@@ -167,8 +167,8 @@ class WebsitesAPI:
             The outcome of every website, in the given order.
 
         Raises:
-            SpecError: A website is given twice, or a journal is damaged or is another
-                file, which is not changed.
+            SpecError: A host name is not valid, or is given twice; or a journal is
+                damaged or is another file, which is not changed.
             ReadOnlyError: The client is read-only.
             BusyError: Another run uses the account or the journal.
             ConfigurationError: The journal is for another service, or no journal is

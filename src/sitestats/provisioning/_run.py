@@ -81,7 +81,7 @@ class Run:
 @contextmanager
 def open_run(
     settings: Settings,
-    specs: Iterable[WebsiteSpec],
+    specs: Iterable[WebsiteSpec | str],
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = None,
     interrupted: Callable[[ProvisioningReport], object] | None = None,

@@ -187,22 +187,34 @@ class WebsiteSpec:
         )
 
 
-def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
-    """*specs* as a tuple.
+def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
+    """*specs* as a tuple, with a specification for each that is a host name.
 
     Raises:
-        SpecError: Some are given twice; all of them are listed.
+        SpecError: They are not a list; or some are neither, or are given twice. All of
+            them are listed.
     """
-    found: dict[str, str] = {}
-    problems: list[Problem] = []
-    given = tuple(specs)
-    for index, spec in enumerate(given):
+    # A text would be a list of letters, and a mapping one of its keys.
+    if isinstance(specs, str | Mapping) or not isinstance(specs, Iterable):
+        raise SpecError(
+            f"give a list of host names or specifications, not {shown(specs)}: "
+            "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
+        )
+    found: dict[str, tuple[WebsiteSpec, str]] = {}
+    problems = Problems()
+    for index, one in enumerate(specs):
         where = f"specs[{index}]"
-        if (there := found.setdefault(spec.hostname, where)) != where:
-            problems.append(_duplicate(spec, where, there))
+        check = problems.check
+        if (
+            isinstance(one, WebsiteSpec)
+            or check(website_value, "hostname", one, where) is not None
+        ):
+            spec = one if isinstance(one, WebsiteSpec) else WebsiteSpec(one)
+            if (there := found.setdefault(spec.hostname, (spec, where))[1]) != where:
+                problems.append(_duplicate(spec, where, there))
     if problems:
         raise SpecError(problems)
-    return given
+    return tuple(spec for spec, _ in found.values())
 
 
 def _duplicate(spec: WebsiteSpec, where: str, there: str) -> Problem:
