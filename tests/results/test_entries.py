@@ -94,14 +94,20 @@ def test_an_entry_is_found_by_its_value() -> None:
         name="countries",
         entry_type=ListEntry,
     )
-    assert countries["NL"].pageviews == 3
+    assert countries.get("NL") is countries["NL"] is countries[1]
+    assert countries[None].pageviews == 9
+    assert ("DE" in countries, None in countries, "nl" in countries) == (1, 1, 0)
     with pytest.raises(KeyError, match="did you mean 'NL'"):
         _ = countries["nl"]
     events = Entries([EventCount("signup", 7)], name="events", entry_type=EventCount)
     assert events["signup"].total == 7
     days = [HistogramEntry(dt.date(2026, 3, day), day, 2) for day in (1, 2, 2)]
     by_day = Entries(days, name="histogram", entry_type=HistogramEntry)
-    assert by_day["2026-03-01"].pageviews == 1
+    day = dt.date(2026, 3, 1)
+    for key in (day, "2026-03-01", dt.datetime.combine(day, dt.time())):
+        assert key in by_day
+        assert by_day[key].pageviews == 1
+    assert dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC) not in by_day
     with pytest.raises(KeyError, match="2 are '2026-03-02': take one by its place"):
         _ = by_day["2026-03-02"]
 

@@ -91,8 +91,15 @@ def test_a_result_is_found_by_its_host_name(client: Client) -> None:
     websites = client.websites.list()
     outcomes = collect(client, *QUERY.each(websites=websites))
     name = "Blog.semicomplete.com"
-    assert websites[name] is websites[1]
-    assert outcomes[name] is outcomes[1]
+    for found in (websites, outcomes):
+        assert name in found
+        assert found[1] in found
+        assert found.get(name) is found[name] is found[1]
+        assert (found.get("a.example"), None in found, 1 in found) == (
+            None,
+            False,
+            False,
+        )
     assert copy.copy(outcomes)[name].query == outcomes[1].query
     days = collect(client, *QUERY.each("day"))
     for found, wrong, words in (
@@ -416,7 +423,7 @@ def test_hours_of_many_zones(client: Client) -> None:
     ("field", "words"),
     [
         ("page", "did you mean 'pages'"),
-        ("pageviews", "totals are in the frame without a list's name"),
+        ("pageviews", r"comparison\.totals or to_pandas\(\) has totals"),
         (["pages", "histogram"], "is not a list"),
     ],
 )

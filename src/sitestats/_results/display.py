@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import date
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -339,32 +340,51 @@ class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     def __iter__(self) -> Iterator[ItemT_co]:
         return iter(self._items)
 
+    def __contains__(self, item: object) -> bool:
+        return item in self._items or self._as_named(item) in self._names()
+
+    def get(self, name: str | date | None) -> ItemT_co | None:
+        """The item of this name, or None without one.
+
+        Raises:
+            KeyError: Several have this name.
+
+        >>> client.websites.list().get("nobody.example") is None
+        True
+        """
+        return self[name] if name in self else None  # noqa: SIM401 - in itself
+
     @overload
-    def __getitem__(self, index: int | str) -> ItemT_co: ...
+    def __getitem__(self, index: int | str | date | None) -> ItemT_co: ...
 
     @overload
     def __getitem__(self, index: slice) -> Self: ...
 
-    def __getitem__(self, index: int | str | slice) -> ItemT_co | Self:
+    def __getitem__(self, index: int | str | date | slice | None) -> ItemT_co | Self:
         if isinstance(index, slice):
             return self._part(index)
-        if isinstance(index, str):
+        if isinstance(index, str | date | None):
             return self._items[self._place_of(index)]
         return self._items[index]
 
     def _part(self, part: slice) -> Self:
         return attrs.evolve(self, items=self._items[part])
 
-    def _place_of(self, name: str) -> int:
-        names = self._names()
-        if name not in names:
-            # Queries and responses have a host name as it is sent.
-            with suppress(ValueError):
-                name = normalise_hostname(name)
+    def _as_named(self, name: Any) -> Any:
+        """*name* as items have it: a host name as it is sent, a day as ISO 8601."""
+        # A midnight stands for its day, as in a frame of pandas.
+        if isinstance(name, date):
+            return name.isoformat().removesuffix("T00:00:00")
+        with suppress(ValueError):
+            return name if name in self._names() else normalise_hostname(name)
+        return name
+
+    def _place_of(self, given: str | date | None) -> int:
+        names, name = self._names(), self._as_named(given)
         if (count := names.count(name)) > 1:
             raise KeyError(f"{count} are {shown(name)}: take one by its place")
         if not count:
-            hint = did_you_mean(name, filter(None, names))
+            hint = did_you_mean(str(name), filter(None, names))
             raise KeyError(f"none of {len(names)} is {shown(name)}{hint}")
         return names.index(name)
 
