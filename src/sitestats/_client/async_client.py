@@ -246,19 +246,19 @@ class AsyncStatsAPI:
 
     @overload
     async def compare(
-        self, query: StatsQuery[FieldsT], *, against: Against = ..., fresh: bool = ...
+        self, query: StatsQuery[FieldsT], against: Against = ..., *, fresh: bool = ...
     ) -> Comparison[FieldsT]: ...
 
     @overload
     async def compare(
-        self, query: Iterable[StatsQuery], *, against: Against = ..., fresh: bool = ...
+        self, query: Iterable[StatsQuery], against: Against = ..., *, fresh: bool = ...
     ) -> Comparisons: ...
 
     async def compare(
         self,
         query: StatsQuery | Iterable[StatsQuery],
-        *,
         against: Against = "previous_period",
+        *,
         fresh: bool = False,
     ) -> Comparison | Comparisons:
         """Compare a period with another one, by two requests for each query.

@@ -91,6 +91,8 @@ class _Block(Generic[RunnerT]):
     def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
         self._runner = runner
         self._options = options
+        if isinstance(queries, StatsQuery):
+            raise TypeError("get_many takes many: call get(query) or get_many([query])")
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
         self._total = len(queries) if isinstance(queries, Sized) else None
@@ -104,6 +106,15 @@ class _Block(Generic[RunnerT]):
         self._taken = self._given = 0
         self._arrived: int = 0
         self._waiting: dict[int, Outcome] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"a stream has no {name!r}: get_many(…).collect() has all outcomes, "
+                "with frames, plots and comparisons",
+                name=name,
+            )
 
     def _enter(self) -> None:
         if self._is_begun:

@@ -333,7 +333,7 @@ def check_list(name: object) -> None:
     Raises:
         FieldNotRequestedError: It is not.
     """
-    check_name(name, TABLES, "a list: totals are in the frame without a list's name")
+    check_name(name, TABLES, "a list: comparison.totals or to_pandas() has totals")
 
 
 # --- what a response does not say of a histogram -------------------------------------

@@ -400,12 +400,14 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    def __iter__(self) -> NoReturn:
+    def __iter__(self, *_name: object) -> NoReturn:
         # FastAPI tries to make a dict of what a view returns, and shows this error.
         raise TypeError(
-            "a result is not iterable: for JSON, return stats.to_dict(); for rows, "
-            "stats.to_dicts('pages') or a frame"
+            "a result has no items: read a field as stats.pages; for JSON, return "
+            "stats.to_dict(); for rows, stats.to_dicts('pages') or a frame"
         )
+
+    __getitem__ = __iter__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stats):
