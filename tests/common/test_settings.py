@@ -325,6 +325,28 @@ def test_a_short_credential_is_a_warning() -> None:
 
 
 @CLIENTS
+def test_a_key_that_others_can_read_is_a_warning(
+    cls: Any, write: Callable[[str], Path], environment: pytest.MonkeyPatch
+) -> None:
+    """One for each client with a key and an address of another machine without TLS;
+    ``check`` says it too.
+    """
+    (write(TWO.replace("https", "http")) / "work.key").write_text(KEY)
+    environment.setenv("SITESTATS_BASE_URL", "http://stats:8000")
+    plain = "http://stats.example"
+    for make in (cls, lambda: cls.from_profile("work"), lambda: cls.from_env(plain)):
+        with pytest.warns(SiteStatsWarning, match="without TLS") as caught:
+            make().with_options(timeout=5)
+        assert len(caught) == 1
+    for host in ("127.0.0.1", "127.9.9.9:81", "[::1]:81", "LOCALHOST.", "a.localhost"):
+        cls(f"http://{host}", api_key=KEY)
+    assert held(cls(plain)) == (plain, None, None)
+    assert held(cls.from_profile("home"))[1] is None
+    with pytest.warns(SiteStatsWarning), Emulator().client(base_url=plain) as client:
+        assert "without TLS" in client.check().rows[0].text
+
+
+@CLIENTS
 def test_a_client_is_never_pickled(cls: Any) -> None:
     """A worker makes its own: a pickle would carry the key."""
     for client in (cls(api_key=KEY), cls(BASE), cls(BASE, headers={"X-Token": KEY})):

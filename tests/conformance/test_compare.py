@@ -72,7 +72,7 @@ def compared(
     with (
         httpx.Client(transport=transport) as http,
         Client(
-            "http://emulator.test",
+            "https://emulator.test",
             api_key=emulator.api_key,
             user_id=emulator.user_id,
             http_client=http,

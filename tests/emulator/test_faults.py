@@ -203,7 +203,7 @@ def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
     async def main() -> None:
         async with httpx.AsyncClient(
             transport=emulator.transport(),
-            base_url="http://emulator.test",
+            base_url="https://emulator.test",
             headers={"Api-Key": emulator.api_key},
         ) as client:
             emulator.fail_next(20, latency=60)

@@ -48,7 +48,7 @@ def test_a_set_up_that_works() -> None:
     """Each row says what was found, by a request that reads."""
     emulator = Emulator.demo()
     assert checked(emulator) == {
-        "base address": (True, "http://emulator.test, from base_url"),
+        "base address": (True, "https://emulator.test, from base_url"),
         "API key": (True, "from api_key"),
         "user ID": (True, "from user_id"),
         "connection": (True, "the service responds"),
@@ -74,16 +74,16 @@ def test_a_401_of_any_call_names_the_place_of_the_key(
     folder.mkdir()
     (folder / "work.key").write_text(KEY)
     (folder / "config.toml").write_text(
-        "[profiles.work]\nbase_url = 'http://emulator.test'\nkey_file = 'work.key'\n"
+        "[profiles.work]\nbase_url = 'https://emulator.test'\nkey_file = 'work.key'\n"
     )
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("SITESTATS_BASE_URL", "http://emulator.test")
+    monkeypatch.setenv("SITESTATS_BASE_URL", "https://emulator.test")
     monkeypatch.setenv("SITESTATS_API_KEY", KEY)
     http = httpx.Client(transport=emulator.transport())
     made = {
         "'key_file' of the profile 'work'": partial(Client.from_profile, "work"),
         "SITESTATS_API_KEY": Client.from_env,
-        "SITESTATS_API_KEY, ": partial(Client.from_env, "http://emulator.test"),
+        "SITESTATS_API_KEY, ": partial(Client.from_env, "https://emulator.test"),
         "api_key": partial(Client, api_key=KEY),
     }
     for source, make in made.items():

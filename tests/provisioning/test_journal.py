@@ -48,7 +48,7 @@ def kill(emulator: Emulator, hostname: str, journal: Path | None) -> None:
     inner = emulator.transport()
     sends = httpx.Client(transport=httpx.MockTransport(dies), trust_env=False)
     keys: dict[str, Any] = {"api_key": emulator.api_key, "user_id": emulator.user_id}
-    client = Client("http://emulator.test", http_client=sends, **keys)
+    client = Client("https://emulator.test", http_client=sends, **keys)
     with sends, client, pytest.raises(Killed):
         client.websites.ensure(SPECS, journal=journal)
 
@@ -57,7 +57,7 @@ def ensure(
     emulator: Emulator, journal: Path | None = None, **options: Any
 ) -> ProvisioningReport:
     """A run with a client of its own."""
-    options = {"base_url": "http://emulator.test", **options}
+    options = {"base_url": "https://emulator.test", **options}
     with emulator.client(**options) as client:
         return client.websites.ensure(SPECS, journal=journal)
 
@@ -155,7 +155,7 @@ def test_a_journal_can_be_read_by_people_and_has_no_credential(
     journal = tmp_path / "journal"
     kill(emulator, "b.example", journal)
     head, *records = [json.loads(line) for line in journal.read_bytes().splitlines()]
-    assert head == {"journal": "sitestats", "service": "http://emulator.test"}
+    assert head == {"journal": "sitestats", "service": "https://emulator.test"}
     assert [{**record, "at": 0} for record in records] == [
         {"at": 0, "event": "sending", "hostname": "a.example", "timeout": 120.0},
         *[{"at": 0, "event": "settled", "hostname": "a.example", "state": "added",
@@ -194,7 +194,7 @@ def test_a_line_that_was_cut_off_announces_nothing(
     assert ensure(emulator, journal).complete
 
 
-HEAD = b'{"journal": "sitestats", "service": "http://emulator.test"}\n'
+HEAD = b'{"journal": "sitestats", "service": "https://emulator.test"}\n'
 NOT_A_JOURNAL = ":1: the file is not a journal"
 DAMAGED = ":2: the journal is damaged here"
 
@@ -235,8 +235,8 @@ def test_a_journal_that_can_t_be_used_is_an_error(
     journal = tmp_path / "journal"
     kill(emulator, "a.example", journal)
     before = journal.read_bytes()
-    with pytest.raises(ConfigurationError, match=r"is for http://emulator\.test"):
-        ensure(emulator, journal, base_url="http://other.test")
+    with pytest.raises(ConfigurationError, match=r"is for https://emulator\.test"):
+        ensure(emulator, journal, base_url="https://other.test")
     assert journal.read_bytes() == before
     with pytest.raises(FileNotFoundError):
         ensure(emulator, tmp_path / "missing" / "journal")
@@ -259,7 +259,7 @@ def test_two_runs_at_once_exclude_each_other(
             # Another account, which has not the website.
             assert ensure(Emulator(user_id="u" * 8)).complete
 
-    with opened(variant, emulator, base_url="http://emulator.test") as client:
+    with opened(variant, emulator, base_url="https://emulator.test") as client:
         journal = tmp_path / "journal" if first else None
         report = client.websites.ensure(SPECS, journal=journal, progress=run_another)
     assert report.complete
@@ -271,9 +271,9 @@ def test_the_lock_is_of_the_user_whatever_the_key(emulator: Emulator) -> None:
     """Two keys of one user add to the same account, however the ID is written."""
     names = set[str]()
     for key, user in (("first", "SA_USER_ID_AB-12"), ("second", "ab-12")):
-        with Client("http://a.test", api_key=key, user_id=user) as client:
+        with Client("https://a.test", api_key=key, user_id=user) as client:
             names.add(_journal.account_file(client._runner.settings).name)
-    with Client("http://b.test", api_key="first", user_id="ab-12") as client:
+    with Client("https://b.test", api_key="first", user_id="ab-12") as client:
         assert _journal.account_file(client._runner.settings).name not in names
     assert len(names) == 1
 

@@ -26,7 +26,7 @@ def bare_client(emulator: Emulator, *, key: str | None = "own") -> httpx.Client:
     if key is not None:
         headers["Api-Key"] = emulator.api_key if key == "own" else key
     return httpx.Client(
-        base_url="http://emulator.test",
+        base_url="https://emulator.test",
         transport=emulator.transport(),
         headers=headers,
     )

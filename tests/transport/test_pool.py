@@ -25,6 +25,7 @@ from sitestats._common.wire import HttpRequest
 from sitestats._transport.exchange import Exchange, run_blocking
 from sitestats._transport.pool import Pool
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*without TLS")
 PLENTY = 30.0
 OPTIONS: Any = {"api_key": KEY, "user_id": USER, "proxy": None, "retries": 0}
 variants = pytest.mark.parametrize("variant", WITH_TRIO)

@@ -36,7 +36,8 @@ from sitestats._common.settings import proxy_from_environment
 
 pytestmark = pytest.mark.filterwarnings(
     # httpx leaves some sockets of proxies that fail to the garbage collection.
-    "ignore::pytest.PytestUnraisableExceptionWarning"
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+    "ignore:.*without TLS",
 )
 
 PASSWORD = "p4ssw0rd"

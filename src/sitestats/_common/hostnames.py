@@ -24,6 +24,8 @@ _NO_BASE: Final = re.compile(
     r"[@?#\\\s]|[^:]//|/(\.|%2e){1,2}(/|$)|%(?![0-9a-f]{2})", re.IGNORECASE
 )
 """A user name, a query, a fragment, and paths that servers resolve to others."""
+is_loopback: Final = re.compile(r"(.+\.)?localhost|127\.[0-9.]+|::1").fullmatch
+"""Tells the hosts that are this machine."""
 
 
 def normalise_hostname(text: object) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import attrs
 
-from .errors import ConfigurationError
-from .hostnames import BaseAddress
+from .errors import ConfigurationError, warn
+from .hostnames import BaseAddress, is_loopback
 from .secret import Secret, as_secret, checked_headers, checked_secret, read_key_file
 from .wire import Credentials
 
@@ -263,6 +263,9 @@ def resolve(
         sources["proxy"] = f"{base.scheme.upper()}_PROXY or ALL_PROXY"
     if os.environ.get(READ_ONLY_VARIABLE, "").strip().lower() not in _NO:
         options["read_only"], sources["read_only"] = True, READ_ONLY_VARIABLE
+    if base.scheme == "http" and "api_key" in options and not is_loopback(base.host):
+        sources["base_url"] += ", without TLS: everybody on the way can read the key"
+        warn(f"{base}, from {sources['base_url']}")
     agents = [text for name, text in extra if name.lower() == "user-agent"]
     return Settings(
         base=base,

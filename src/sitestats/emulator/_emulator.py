@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sitestats import AsyncClient, Client
 
 
-BASE_URL: Final = "http://emulator.test"
+BASE_URL: Final = "https://emulator.test"
 """The base address of clients without a socket."""
 _MOST_RECORDED: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
