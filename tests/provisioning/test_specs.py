@@ -44,7 +44,7 @@ def test_a_host_name_alone_says_nothing_else() -> None:
         ({"public": 1}, "public", "true or false"),
         ({"hostname": b"a.example"}, "hostname", "of type bytes"),
         ({"timezone": 1}, "timezone", "tz database"),
-        ({"label": 7}, "label", "is a str"),
+        ({"label": 7}, "label", "give a str"),
         ({"label": "\ud800"}, "label", "surrogate"),
         ({"hostname": "*.a.example"}, "hostname", "is not a valid host name"),
     ],
