@@ -17,7 +17,7 @@ from analysis.sample_tables import ATTACKS, sample_tables
 from chromium import FLAGS, find_chromium
 from displayed import Page, assert_harmless, pages_of
 from sitestats import Entries, ListEntry, StatsQuery
-from sitestats._results.comparison import changes_of
+from sitestats._results.comparison import Comparison, changes_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def results() -> list[Any]:
             pages_of(attack),
             changes_of(pages_of(attack), pages_of("/")),
             attrs.evolve(attacked, path=attack),
-            attacked.compare_to(attacked),
+            Comparison(attacked, attacked),
             *sample_tables(attack),
         ]
     return found

@@ -13,7 +13,7 @@ from analysis.sample_tables import sample_tables
 from displayed import pages_of, terminal
 from plotted import daily, entries_of, stats_of
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
-from sitestats._results.comparison import changes_of
+from sitestats._results.comparison import Comparison, changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningPlan
 
@@ -87,7 +87,7 @@ def test_what_others_write_is_text(attack: str) -> None:
     for result in (
         pages_of(attack),
         changes_of(pages_of(attack), pages_of("/")),
-        *(stats, stats.compare_to(stats)),
+        *(stats, Comparison(stats, stats)),
         *sample_tables(attack),
     ):
         text = terminal(result, width=400)

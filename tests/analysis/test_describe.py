@@ -24,7 +24,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
-from sitestats.analysis import Display
+from sitestats.analysis import Comparison, Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (
     ProvisionedWebsite,
@@ -60,7 +60,8 @@ def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
     stats, whole = client.stats.get(FILTERED), client.stats.get(QUERY.last(days=4))
     comparison = client.stats.compare(FILTERED)
     outcomes = client.stats.get_many([FILTERED, QUERY.last(days=4)]).collect()
-    compared = outcomes.compare_to(outcomes)
+    before = client.stats.get_many([FILTERED.on("today-9d")]).collect()
+    compared = outcomes[:1].compare_to(before)
     for result in (stats, comparison, outcomes, compared):
         assert all(LABEL in text for text in texts_of(result)), result
     assert all("country" not in text for text in texts_of(whole))
@@ -76,25 +77,28 @@ def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
 
 
 def test_what_else_than_the_days_is_compared_is_said(client: Client) -> None:
-    """Other websites, filters or numbers of days are no growth."""
-    here = client.stats.get(QUERY.last(days=4))
+    """Other websites, filters or numbers of days are no growth: each form says so."""
+    asked = QUERY.last(days=4)
     for query, words in (
-        (QUERY.last(days=3), "4 days against 3 days"),
+        (QUERY.between("today-9d", "today-7d"), "4 days against 3 days"),
         (
-            QUERY.last(days=4).where(country="US"),
+            asked.where(country="US"),
             "semicomplete.com against semicomplete.com, country=US",
         ),
         (
-            QUERY.last(days=4).website("blog.semicomplete.com").path("/a/"),
+            asked.website("blog.semicomplete.com").path("/a/"),
             "semicomplete.com against blog.semicomplete.com/a/",
         ),
     ):
-        comparison = here.compare_to(client.stats.get(query))
-        assert comparison.differs == words
-        assert all(f"compared: {words}" in text for text in texts_of(comparison))
-        title = comparison.plot(ax=axes_of()).get_title("left")
-        assert words in title.replace("\n", " ")
-    same = client.stats.compare(QUERY.last(days=4))
+        for compared in (
+            client.stats.compare(asked, against=query),
+            client.stats.compare([asked], against=query),
+        ):
+            title = compared.plot(ax=axes_of()).get_title("left").replace("\n", " ")
+            for text in (title, repr(compared), *texts_of(compared)):
+                assert words in text
+            assert [row["differs"] for row in compared.to_dicts()] == [words]
+    same = client.stats.compare(asked)
     assert same.differs == ""
     assert all("compared:" not in text for text in texts_of(same))
 
@@ -104,7 +108,7 @@ def test_a_display_can_show_the_code_that_makes_it_again(client: Client) -> None
     stats = client.stats.get(FILTERED)
     for result, queries in (
         (stats, [FILTERED]),
-        (stats.compare_to(stats), [FILTERED, FILTERED]),
+        (Comparison(stats, stats), [FILTERED, FILTERED]),
         (client.stats.get_many([FILTERED, QUERY]).collect(), [FILTERED, QUERY]),
     ):
         for text in texts_of(Display(result, code=True)):
@@ -189,7 +193,7 @@ def test_a_number_of_any_size_is_shown() -> None:
     """A count beyond 64 bits breaks no display and no comparison."""
     stats = stats_of(daily(2))
     absurd = attrs.evolve(stats, values={"pageviews": 10**30})
-    for result in (absurd, absurd.compare_to(stats)):
+    for result in (absurd, Comparison(absurd, stats)):
         assert all("000,000" in shown for shown in texts_of(result))
 
 

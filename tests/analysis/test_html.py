@@ -14,7 +14,7 @@ from analysis.sample_tables import ATTACKS, sample_tables, website
 from displayed import assert_harmless, pages_of
 from plotted import daily, entries_of, stats_of
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery
-from sitestats._results.comparison import changes_of
+from sitestats._results.comparison import Comparison, changes_of
 from sitestats._results.display import Table
 from sitestats._results.tables import named
 from sitestats._results.websites import WebsiteList
@@ -31,7 +31,7 @@ def test_what_others_write_is_text(attack: str) -> None:
     for result in (
         *(pages_of(attack, "/"), referrers),
         changes_of(pages_of(attack), pages_of("/")),
-        *(stats, stats.compare_to(stats)),
+        *(stats, Comparison(stats, stats)),
         *sample_tables(attack),
     ):
         shown = "".join(assert_harmless(result._repr_html_()).texts)

@@ -31,6 +31,7 @@ from sitestats import (
     Succeeded,
 )
 from sitestats._results.entries import WeekEntry
+from sitestats.analysis import Comparison
 from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
 from sitestats.emulator import Emulator
 
@@ -138,7 +139,7 @@ def test_weekends_are_told_apart() -> None:
         saturday = date2num(MONDAY + dt.timedelta(5)) - 0.5 * (len(entries) <= 60)
         assert (box.x0, box.width) == (saturday, min(2, len(entries) - 5))
         assert axes.get_xlabel() == "grey: Saturday and Sunday"
-    comparison = stats_of(daily(8)).compare_to(stats_of(daily(8)))
+    comparison = Comparison(*[stats_of(daily(8))] * 2)
     for entries in (daily(5), weekly(9), monthly(9), daily(100), comparison):
         assert entries.plot(ax=axes_of()).get_xlabel() == ""
 
@@ -250,7 +251,7 @@ def test_what_can_not_be_drawn_is_named() -> None:
         Stats.of(StatsQuery("shop.example").fields(name), **{name: value})
         for name, value in (("visitors", 1), ("pages", []))
     )
-    comparison = stats_of(daily(3)).compare_to(stats_of(daily(3)))
+    comparison = Comparison(*[stats_of(daily(3))] * 2)
     wrong: Any = "page"
     for plot, words in (
         (visitors.plot, "'histogram' was not requested"),
@@ -446,7 +447,7 @@ READ = {
     "a large count": stats_of(
         entries_of([HistogramEntry(MONDAY, 10**12, 10**11)], HistogramEntry)
     ),
-    "unequal periods": stats_of(daily(7)).compare_to(stats_of(daily(20))),
+    "unequal periods": Comparison(stats_of(daily(7)), stats_of(daily(20))),
     "a list": Entries(LISTED, name="pages", entry_type=PageEntry, truncated=True),
 }
 

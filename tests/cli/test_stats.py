@@ -485,11 +485,13 @@ def test_a_table_of_a_comparison(emulator: Emulator, run: Run) -> None:
     assert (done.code, done.err) == (0, "")
     for words in ("against", "totals", "visitors", "+125", "countries"):
         assert words in done.out
+    options = ("--last", 2, "--against", "today-9d..today-7d")
     for fields in ("visitors,pageviews", "pages"):
-        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields)
+        done = run("compare", HOST, BLOG, *options, "-f", fields)
         days, heading, *_ = done.out.splitlines()
         assert " to " in days
         assert ", against " in days
+        assert days.endswith("; 2 days against 3 days")
         assert "%" in heading
 
 

@@ -157,6 +157,21 @@ def test_as_many_at_once_as_requested(variant: str) -> None:
     assert (most, len(outcomes.succeeded)) == (30, 90)
 
 
+@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
+def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> None:
+    """It takes as long as one of the two."""
+    together = threading.Barrier(2)
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            together.wait(PLENTY)
+            connection.respond(good().content)
+
+    with serve(script) as server, opened(variant, server.address) as client:
+        comparison = client.stats.compare(query().on("yesterday"))
+    assert comparison.totals["pageviews"].absolute == 0
+
+
 def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
     """Their iterable may be endless, and what is done with is not kept in memory."""
     alive: weakref.WeakSet[StatsQuery] = weakref.WeakSet()

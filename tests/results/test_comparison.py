@@ -134,14 +134,36 @@ def test_to_date_is_compared_with_as_many_days(
         (QUERY.last(days=2), ("2026-01-01",), "against"),
         (QUERY.last(days=2), "2026-13", "calendar"),
         (QUERY.last(days=2), "previous_moth", "did you mean 'previous_month'"),
+        (QUERY.last(days=2), StatsQuery(HOST), "requests nothing"),
     ],
 )
 def test_what_can_not_be_compared(query: StatsQuery, against: Any, words: str) -> None:
-    """An unknown period or relation is an error before anything is sent."""
+    """An unknown period or relation, or a query that is not valid, is an error before
+    anything is sent.
+    """
     emulator = Emulator.demo()
     with emulator.client() as client, pytest.raises(QueryError, match=words):
         client.stats.compare(query, against=against)
     assert emulator.requests == ()
+
+
+def test_periods_that_share_days_are_told_once(client: Client) -> None:
+    """Six of seven days in both would hide what changed; of others than these visitors
+    they would not.
+    """
+    week, days = QUERY.last(days=7), ("2026-02-25", "2026-03-03")
+    many = week.each(websites=[HOST, BLOG])
+    now, before = client.stats.get_many([week, week.between(*days)]).collect()
+    for compare in (
+        lambda: client.stats.compare(week, against=days),
+        lambda: client.stats.compare(many, against=days),
+        lambda: now.result().compare_to(before.result()),
+        lambda: Outcomes([now]).compare_to(Outcomes([before])),
+    ):
+        with pytest.warns(SiteStatsWarning, match="share 6 days$") as told:
+            compare()
+        assert [warning.filename for warning in told] == [__file__]
+    client.stats.compare(week, against=week.where(country="US"))
 
 
 def test_a_change() -> None:
@@ -175,7 +197,7 @@ def test_frames_of_a_comparison(client: Client) -> None:
         *("hostname", "filters", "timezone", "first_day", "last_day"),
         *("first_day_before", "last_day_before"),
         *(name + end for name in ("pageviews", "visitors") for end in ENDS),
-        "partial",
+        *("partial", "differs"),
     ]
     assert frame["visitors_change"].dtype == pl.Int64
     assert [*comparison.lists] == ["pages"]
@@ -410,7 +432,16 @@ def test_frames_of_totals_and_of_a_list(growth: Comparisons) -> None:
     days = ("first_day", "last_day", "first_day_before", "last_day_before")
     totals = [name + end for name in growth.totals for end in ENDS]
     assert frame.columns == [
-        *("hostname", "timezone", *days, *totals, "partial", "error", "query")
+        *(
+            "hostname",
+            "timezone",
+            *days,
+            *totals,
+            "partial",
+            "differs",
+            "error",
+            "query",
+        )
     ]
     assert frame["hostname"].to_list() == [HOST, BLOG]
     assert [str(frame[day][0]) for day in days] == [*LAST, *FIRST]
@@ -525,7 +556,7 @@ def test_a_plot(client: Client, growth: Comparisons) -> None:
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="visitrs"):
         growth.plot(wrong)
-    now = outcomes(client, LAST, *[HOST] * 23)
-    axes = now.compare_to(now).plot(ax=Figure().subplots())
+    now, before = (outcomes(client, days, *[HOST] * 23) for days in (LAST, FIRST))
+    axes = now.compare_to(before).plot(ax=Figure().subplots())
     assert len(axes.patches) == 40
     assert "3 more" in axes.get_xlabel()

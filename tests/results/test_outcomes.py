@@ -34,6 +34,9 @@ from sitestats import (
 )
 from sitestats.emulator import Emulator
 
+# The periods of a comparison are none of these tests' matter.
+pytestmark = pytest.mark.filterwarnings("ignore:the two periods")
+
 HOST, BLOG, PROJECTS = (
     "semicomplete.com",
     "blog.semicomplete.com",

@@ -261,7 +261,7 @@ class AsyncStatsAPI:
         *,
         fresh: bool = False,
     ) -> Comparison | Comparisons:
-        """Compare a period with another one, by two requests for each query.
+        """Compare a period with another one, by two requests at once for each query.
 
         Args:
             query: The query for the period of interest, or many of them, which are
@@ -280,7 +280,7 @@ class AsyncStatsAPI:
         Returns:
             Totals and lists of both periods, with their changes, absolute and in
             percent. Many queries become a table, frames and a plot; a query that failed
-            has its error there.
+            has its error there. Periods that share days get a ``SiteStatsWarning``.
 
         Raises:
             QueryError: The query breaks a rule, or its period is not known. No
@@ -298,12 +298,9 @@ class AsyncStatsAPI:
             >>> asyncio.run(main())
             414
         """
-        if isinstance(query, StatsQuery):
-            settings = self._runner.settings
-            flow = operations.compare(settings, query, against, fresh=fresh)
-            return await self._runner.run(flow)
-        queries = operations.of_both_periods(query, against)
-        return halves(await self.get_many(queries, fresh=fresh).collect())
+        queries = operations.of_both_periods(self._runner.settings, query, against)
+        outcomes = await self.get_many(queries, fresh=fresh).collect()
+        return halves(outcomes, query)
 
     def get_many(
         self,

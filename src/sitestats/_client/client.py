@@ -244,7 +244,7 @@ class StatsAPI:
         *,
         fresh: bool = False,
     ) -> Comparison | Comparisons:
-        """Compare a period with another one, by two requests for each query.
+        """Compare a period with another one, by two requests at once for each query.
 
         Args:
             query: The query for the period of interest, or many of them, which are
@@ -263,7 +263,7 @@ class StatsAPI:
         Returns:
             Totals and lists of both periods, with their changes, absolute and in
             percent. Many queries become a table, frames and a plot; a query that failed
-            has its error there.
+            has its error there. Periods that share days get a ``SiteStatsWarning``.
 
         Raises:
             QueryError: The query breaks a rule, or its period is not known. No
@@ -280,12 +280,9 @@ class StatsAPI:
             >>> client.stats.compare(both).to_pandas()["visitors_before"].tolist()
             [414, 123]
         """
-        if isinstance(query, StatsQuery):
-            settings = self._runner.settings
-            flow = operations.compare(settings, query, against, fresh=fresh)
-            return self._runner.run(flow)
-        queries = operations.of_both_periods(query, against)
-        return halves(self.get_many(queries, fresh=fresh).collect())
+        queries = operations.of_both_periods(self._runner.settings, query, against)
+        outcomes = self.get_many(queries, fresh=fresh).collect()
+        return halves(outcomes, query)
 
     def get_many(
         self,

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, JsonValue
     from sitestats._query.builder import Against
-    from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -103,26 +102,21 @@ def get_stats(
     return stats
 
 
-def compare(
-    settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
-) -> Flow[Comparison]:
-    """The statistics of *query* and those of the period *against*."""
-    other = query_against(query, against)
-    after = yield from get_stats(settings, query, fresh=fresh)
-    before = yield from get_stats(settings, other, fresh=fresh)
-    return after.compare_to(before)
-
-
 def of_both_periods(
-    queries: Iterable[StatsQuery], against: Against
+    settings: Settings, given: StatsQuery | Iterable[StatsQuery], against: Against
 ) -> list[StatsQuery]:
-    """The *queries*, followed by those for the periods *against*.
+    """The queries, followed by those for the periods *against*.
 
     Raises:
-        QueryError: A query has no such period.
+        QueryError: A query has no such period; or only one is given, and it or the
+            other one breaks a rule.
     """
-    now = [*queries]
-    return [*now, *(query_against(query, against) for query in now)]
+    now = [given] if isinstance(given, StatsQuery) else [*given]
+    queries = [*now, *(query_against(query, against) for query in now)]
+    if isinstance(given, StatsQuery):
+        for query in queries:
+            validated(query, has_key=settings.api_key is not None)
+    return queries
 
 
 def get_outcome(

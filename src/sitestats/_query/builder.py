@@ -60,8 +60,8 @@ class StatsQuery(Generic[FieldsT_co]):
     _page: str | None = None
     _word: Word | None = None
     """The period, where it is named as of a moment and has its days in a zone."""
-    _zone: str | None = None
-    """The zone of the ``Website``, for as long as ``timezone`` sets none."""
+    _zone: Mapping[str, str] = {}
+    """The ``Website``'s zone as it is sent, for as long as ``timezone`` sets none."""
 
     def __init__(self, website: str | HasHostname) -> None:
         """Make a query for a website, by its host name or a ``Website`` (section 4.3).
@@ -80,8 +80,7 @@ class StatsQuery(Generic[FieldsT_co]):
 
     @property
     def _sent(self) -> Mapping[str, str]:
-        zone = {} if self._zone is None else {"timezone": self._zone}
-        return {**zone, **self._values}
+        return {**self._zone, **self._values}
 
     # --- fields and events ---
 
@@ -589,10 +588,9 @@ class StatsQuery(Generic[FieldsT_co]):
         values: dict[str, Any] = {**self._values, **changes}
         if None in changes.values():
             values = _ALWAYS_SENT | {n: v for n, v in values.items() if v is not None}
-        if "start" not in changes and "end" not in changes:
-            word = self._word
-        zone = None if "timezone" in changes else self._zone
-        return _changed(self, values, word, zone)
+        keeps_period = "start" not in changes and "end" not in changes
+        zone = {} if "timezone" in changes else self._zone
+        return _changed(self, values, self._word if keeps_period else word, zone)
 
     def _during(
         self, period: tuple[str | None, str | None] | Word
@@ -614,7 +612,7 @@ def _changed(
     query: StatsQuery[FieldsT],
     values: Mapping[str, str] | None = None,
     word: Word | None = None,
-    zone: str | None = None,
+    zone: Mapping[str, str] | None = None,
     *,
     hostname: str | None = None,
     page: str | None = None,
@@ -626,16 +624,16 @@ def _changed(
         query._values if values is None else values,
         page or query._page,
         query._word if values is None else word,
-        query._zone if values is None else zone,
+        query._zone if zone is None else zone,
     )
     return cast("StatsQuery[FieldsT]", changed)
 
 
-def _zone_of(website: object) -> str | None:
-    """The website's time zone; None leaves it to the service."""
+def _zone_of(website: object) -> Mapping[str, str]:
+    """The parameter of the website's time zone; nothing leaves it to the service."""
     zone = getattr(website, "timezone", None)
     # This machine may not know the name.
-    return zone if isinstance(zone, str) and zone in zone_names() else None
+    return {"timezone": zone} if isinstance(zone, str) and zone in zone_names() else {}
 
 
 def requested(query: StatsQuery) -> Requested:

@@ -124,9 +124,8 @@ class Word:
         """
         first, last = map(date.fromisoformat, self.days(zone))
         before = beginning(first - _DAY, self.unit)
-        until = min(before + (last - first), first - _DAY)
-        if self.unit == "year":
-            until = last - relativedelta(years=1)
+        as_many = min(before + (last - first), first - _DAY)
+        until = last - relativedelta(years=1) if self.unit == "year" else as_many
         return before.isoformat(), until.isoformat()
 
 
@@ -409,13 +408,13 @@ def previous(
     length = relativedelta(days=_days_before(unit, (until - first).days + 1))
     if unit == "year":
         length = relativedelta(years=1)
-    last_day = until - length
     if unit == "month":
         if beginning(first, unit) != first or ending(until, unit) != until:
             message = f"{start} to {end} is not whole months: use {use}"
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
-        length, last_day = relativedelta(months=months), first - _DAY
+        length = relativedelta(months=months)
+    last_day = first - _DAY if unit == "month" else until - length
     return (first - length).isoformat(), last_day.isoformat()
 
 

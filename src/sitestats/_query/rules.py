@@ -212,13 +212,13 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
 
 def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> str:
     """The host name of a website, given by its name or as an object that has one."""
+    if rule == "hostname" and _are_several(value):
+        message = "give one website: .each(websites=…) of a query takes several"
+        raise refusal(rule, message, where)
     try:
         return normalise_hostname(getattr(value, "hostname", value))
     except ValueError as error:
-        message = str(error)
-        if rule == "hostname" and _are_several(value):
-            message = "give one website: .each(websites=…) of a query takes several"
-        raise refusal(rule, message, where) from None
+        raise refusal(rule, str(error), where) from None
 
 
 def whole_number(value: object, most: int, rule: str, where: str) -> str:
@@ -269,9 +269,10 @@ def fields(names: Collection[object]) -> str:
     if len(known) < len(names) or not names:
         with Problems() as problems:
             for name in names or [""]:
-                hint = ": .fields(*names) takes a list" if _are_several(name) else ""
-                what = f"a field{hint}"
-                problems.check(one_of, name, FIELDS, "field-name", what, "fields")
+                hint = ": .fields(*names) takes a list" * _are_several(name)
+                problems.check(
+                    one_of, name, FIELDS, "field-name", f"a field{hint}", "fields"
+                )
     return ",".join(known)
 
 
@@ -337,9 +338,8 @@ def filter_value(name: str, value: object) -> str | None:
     if not _are_several(value):
         return _filter_text(name, value, where)
     if name != "pages":
-        use = "pages takes several"
-        if name != "page":
-            use = f"make a query for each, as [query.where({name}=one) for one in …]"
+        each = f"make a query of each, by [query.where({name}=one) for one in …]"
+        use = "pages takes several" if name == "page" else each
         raise refusal("filter-text", f"give one value: {use}", where)
     values = [*cast("Iterable[object]", value)] or [""]
     with Problems() as problems:

@@ -17,13 +17,14 @@ from typing import (
     Never,
     Self,
     TypeAlias,
+    TypeVar,
     cast,
     get_args,
 )
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError
+from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import (
     COUNTS,
     TABLES,
@@ -32,7 +33,7 @@ from sitestats._common.fields import (
     TableName,
     TotalName,
 )
-from sitestats._common.text import counted
+from sitestats._common.text import counted, cut
 from sitestats._query.builder import StatsQuery, requested
 
 from .display import Displayed, HasFrames, Rows, Table, draw
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
 
     from .entries import HistogramEntry
     from .stats import Stats
+
+ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
 SIDES: Final = {
     "": "now",
@@ -392,7 +395,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
     @property
     def differs(self) -> str:
         """What differs besides the days: the website, page, filters, or the number of
-        days; empty without a difference.
+        days; empty without a difference. Every form of a comparison shows it.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> other = query.between("today-3d", "today-2d")
@@ -507,6 +510,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         parts = [repr(label_of(self.query))]
         parts += [f"{name}={change}" for name, change in self.totals.items()]
         parts += ["partial=True"] if self.partial else []
+        parts += [f"differs={self.differs!r}"] if self.differs else []
         return f"Comparison({', '.join(parts)})"
 
 
@@ -559,6 +563,7 @@ class Pair:
             columns = [
                 *_changed({name: [self.total(name)] for name in totals}),
                 named("partial", [whole and whole.partial]),
+                named("differs", [whole and whole.differs]),
             ]
             errors = filter(None, map(error_of, self.sides))
             last = {"error": "; ".join(errors) or None, **last}
@@ -583,8 +588,9 @@ class Comparisons(Many[Comparison, TableName]):
     has them, the ``timezone``, ``first_day`` and ``last_day`` of the period, and
     ``first_day_before`` and ``last_day_before`` of the other one. Without a list's name
     each query has a row: each total, as ``visitors``, ``visitors_before``,
-    ``visitors_change`` and ``visitors_percent``, ``partial``, ``error`` and the index
-    of the ``query``. With a list's name it has the rows of each ``Changes``.
+    ``visitors_change`` and ``visitors_percent``, ``partial``, ``differs``, ``error``
+    and the index of the ``query``. With a list's name it has the rows of each
+    ``Changes``.
 
     A query that failed, or that one period lacks, has nulls on that side of its row. In
     a frame of a list it has no rows, and you get a ``SiteStatsWarning``; see ``failed``
@@ -624,6 +630,16 @@ class Comparisons(Many[Comparison, TableName]):
     def partial(self) -> bool:
         """Whether one of the periods was not over when the service responded."""
         return any(comparison.partial for comparison in self)
+
+    @property
+    def differs(self) -> str:
+        """What differs besides the days, as of a ``Comparison``, each difference once.
+
+        >>> march = StatsQuery("semicomplete.com").fields("visitors").during("2026-03")
+        >>> client.stats.compare([march], against="previous_month").differs
+        '31 days against 28 days'
+        """
+        return cut("; ".join(filter(None, dict.fromkeys(one.differs for one in self))))
 
     @property
     def totals(self) -> tuple[TotalName, ...]:
@@ -717,11 +733,36 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
     return [*pairs, *(Pair(None, one) for rest in earlier.values() for one in rest)]
 
 
-def halves(outcomes: Many[Outcome, Any]) -> Comparisons:
-    """The first half of *outcomes* compared with the second one, one by one."""
+def halves(
+    outcomes: Many[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
+) -> Comparison[Any] | Comparisons:
+    """The first half of *outcomes* compared with the second one, one by one.
+
+    Raises:
+        SiteStatsError: One of the two outcomes of a single *query* failed.
+    """
+    if isinstance(query, StatsQuery):
+        now, before = (outcome.result() for outcome in outcomes)
+        return now.compare_to(before)
     found = [*outcomes]
     half = len(found) // 2
-    return Comparisons.of(map(Pair, found[:half], found[half:]))
+    return warned(Comparisons.of(map(Pair, found[:half], found[half:])))
+
+
+def warned(found: ComparedT) -> ComparedT:
+    """The comparisons, with one warning if periods share days."""
+    if (most := max(map(_shared_days, found), default=0)) > 0:
+        warn(f"the two periods that are compared share {counted(most, 'day')}")
+    return found
+
+
+def _shared_days(comparison: Comparison) -> int:
+    """How many days of one website, page and filters are in both periods."""
+    sides = comparison.now, comparison.before
+    first = max(stats.first_day or dt.date.max for stats in sides)
+    last = min(stats.last_day or dt.date.min for stats in sides)
+    is_same = len({label_of(stats.query) for stats in sides}) == 1
+    return (last - first).days + 1 if is_same else 0
 
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:

@@ -269,9 +269,9 @@ class CollectedOutcomes(
         0       semicomplete.com       244              295              -51
         1  blog.semicomplete.com        72              103              -31
         """
-        from .comparison import Comparisons, pairs_of
+        from .comparison import Comparisons, pairs_of, warned
 
-        return Comparisons.of(pairs_of(self, before))
+        return warned(Comparisons.of(pairs_of(self, before)))
 
     def plot(
         self,

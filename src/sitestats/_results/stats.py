@@ -346,9 +346,9 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
         Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
         """
-        from .comparison import Comparison
+        from .comparison import Comparison, warned
 
-        return Comparison(self, before)
+        return warned([Comparison(self, before)])[0]
 
     def plot(self, field: TableName | None = None, ax: Axes | None = None) -> Axes:
         """Draw the histogram or a list, with the website and the period as the title.

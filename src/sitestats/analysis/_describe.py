@@ -140,7 +140,7 @@ def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[
     failed = len(comparisons.failed)
     notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
     title = counted(len(comparisons), "comparison")
-    yield Table(title, columns, joined(*notes)).head(top)
+    yield Table(title, columns, joined(comparisons.differs, *notes)).head(top)
 
 
 # --- charts -----------------------------------------------------------------------

@@ -155,8 +155,7 @@ def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
     _pairs(ax, comparisons.largest(total), heading(total), note)
     # Without the zone, which differs by website.
     periods = {f"{days(one.now)}, against {days(one.before)}" for one in comparisons}
-    if len(periods) == 1:
-        _set_title(ax, *periods)
+    _set_title(ax, *(periods if len(periods) == 1 else ()), comparisons.differs)
 
 
 # --- over time --------------------------------------------------------------------

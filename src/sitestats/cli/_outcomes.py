@@ -127,7 +127,7 @@ def _print(found: Found, view: View) -> None:
         columns = [name for name in found.columns(view.table) if name not in hidden]
         print_csv(columns, found.to_dicts(view.table))
     elif rows := found.to_dicts(view.table):
-        _print_table(rows, view)
+        _print_table(rows, view, getattr(found, "differs", ""))
 
 
 def _joined(rows: Sequence[Sequence[Outcome]], size: int) -> Found:
@@ -160,21 +160,21 @@ def _described(query: StatsQuery) -> str:
 # --- tables -----------------------------------------------------------------------
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], view: View) -> None:
-    columns = [*rows[0]]
+def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) -> None:
     parts = groupby(rows, itemgetter("query"))
     shown = [row for _, part in parts for row in islice(part, view.rows)]
     hidden = _HIDDEN | {"first_day", "last_day"}
-    if _BEFORE in columns:
-        click.echo(f"{_days(rows, '')}, against {_days(rows, '_before')}")
-        hidden |= {_BEFORE, "last_day_before"}
+    if _BEFORE in rows[0]:
+        note = differs and f"; {differs}"
+        click.echo(f"{_days(rows, '')}, against {_days(rows, '_before')}{note}")
+        hidden |= {_BEFORE, "last_day_before", "differs"}
     elif len({(row["first_day"], row["last_day"]) for row in rows}) == 1:
         click.echo(_days(rows, ""))
     else:
         hidden = _HIDDEN
     headings = {
         name: _heading(name)
-        for name in columns
+        for name in rows[0]
         if name not in hidden
         and not name.endswith("_change")
         # A column of flags is left out if all are false.
