@@ -302,14 +302,6 @@ def test_a_setting_that_is_wrong(name: str, value: Any) -> None:
             client.with_options(**{name: value})
 
 
-@CLIENTS
-def test_an_argument_that_there_is_not_is_a_type_error(cls: Any) -> None:
-    """Python's own error names it."""
-    for name in ("key_file", "max_retries", "share_pauses", "max_response_bytes"):
-        with pytest.raises(TypeError, match=name):
-            cls(BASE, **{name: 1})
-
-
 @pytest.mark.parametrize("name", ["api_key", "user_id"])
 @pytest.mark.parametrize("value", ["", "a b", "a\r\nX: y", "é", "\x00", "ключ", 5])
 def test_a_credential_that_no_header_carries(name: str, value: Any) -> None:

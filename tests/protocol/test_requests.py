@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.errors import QueryError, SpecError
+from sitestats._common.errors import QueryError
 from sitestats._common.wire import Credentials
 from sitestats._protocol.requests import (
     add_request,
@@ -62,26 +62,6 @@ def test_adding_sends_what_was_given(
     assert request.fresh_connection
     assert request.credentials is Credentials.KEY_AND_USER
     assert request.content_type == "application/json"
-
-
-def test_adding_reports_every_problem() -> None:
-    """An invalid specification raises one error with all its problems."""
-    with pytest.raises(SpecError) as caught:
-        add_request(
-            "https://example.com",
-            timezone="europe/amsterdam",
-            public="yes",  # type: ignore[arg-type]  # wrong on purpose
-            label=5,  # type: ignore[arg-type]  # wrong on purpose
-        )
-    problems = caught.value.problems
-    assert [problem.rule for problem in problems] == [
-        "website-hostname",
-        "website-timezone",
-        "website-public",
-        "website-label",
-    ]
-    assert {problem.section for problem in problems} == {"4.2"}
-    assert "Europe/Amsterdam" in problems[1].message
 
 
 def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:

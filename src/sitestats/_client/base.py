@@ -204,8 +204,7 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
         given = {key: one for key, one in given.items() if one is not NOT_GIVEN}
         is_read_only = own["read_only"] or given.get("read_only", False)
         client = cls(**(own | given | {"read_only": is_read_only}))
-        settings = attrs.evolve(client._settings, profile=name)
-        client._set_up(settings, client._sender)
+        client._set_up(attrs.evolve(client._settings, profile=name), client._sender)
         return client
 
     @property

@@ -110,11 +110,7 @@ class _Block(Generic[RunnerT]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"a stream has no {name!r}: get_many(…).collect() has all outcomes, "
-                "with frames, plots and comparisons",
-                name=name,
-            )
+            raise AttributeError(f"a stream has no {name!r}: call .collect() first")
 
     def _enter(self) -> None:
         if self._is_begun:
@@ -246,8 +242,9 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
         return self
 
     def __next__(self) -> OutcomeOf[FieldsT_contra]:
-        outcome: OutcomeOf[FieldsT_contra] | None
-        outcome = self._runner.run_blocking(self._next())
+        outcome: OutcomeOf[FieldsT_contra] | None = self._runner.run_blocking(
+            self._next()
+        )
         if outcome is None:
             raise StopIteration
         return outcome

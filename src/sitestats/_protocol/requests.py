@@ -97,13 +97,12 @@ def website_value(name: str, value: object, where: str = "") -> str | bool:
     """One value of a website to add, as it is sent (section 4.2)."""
     where = where or name
     if name == "hostname":
-        if hasattr(value, "hostname"):
-            raise refusal(
-                "website-hostname",
-                f"give a host name, not {shown(value)}: ensure([spec]) adds a website "
-                "with all of its values, and WebsiteSpec.of(website) makes a spec",
-                where,
+        if not isinstance(value, str):
+            message = (
+                f"give a host name, not {shown(value)}: ensure([spec]) takes a "
+                "WebsiteSpec(…) too, and WebsiteSpec.of(website) makes one"
             )
+            raise refusal("website-hostname", message, where)
         return rules.hostname(value, where, "website-hostname")
     if name == "timezone":
         return periods.timezone(value, where, "website-timezone")

@@ -363,18 +363,17 @@ class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     def __getitem__(self, index: int | str | date | slice | None) -> ItemT_co | Self:
         if isinstance(index, slice):
             return self._part(index)
-        if isinstance(index, str | date | None):
-            return self._items[self._place_of(index)]
-        return self._items[index]
+        place = self._place_of(index) if isinstance(index, str | date | None) else index
+        return self._items[place]
 
     def _part(self, part: slice) -> Self:
         return attrs.evolve(self, items=self._items[part])
 
     def _as_named(self, name: Any) -> Any:
         """*name* as items have it: a host name as it is sent, a day as ISO 8601."""
-        # A midnight stands for its day, as in a frame of pandas.
         if isinstance(name, date):
-            return name.isoformat().removesuffix("T00:00:00")
+            # A midnight stands for its day, as in a frame of pandas.
+            name = name.isoformat().removesuffix("T00:00:00")
         with suppress(ValueError):
             return name if name in self._names() else normalise_hostname(name)
         return name

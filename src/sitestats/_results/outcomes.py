@@ -337,8 +337,7 @@ class CollectedOutcomes(
 
     def _lists(self) -> Iterator[tuple[str, Self]]:
         for name in TABLES:
-            having = [one for one in self.succeeded if name in one.stats]
-            if having:
+            if having := [one for one in self.succeeded if name in one.stats]:
                 yield name, type(self)(having)
 
     def _queries(self) -> Sequence[StatsQuery]:

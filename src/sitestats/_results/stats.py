@@ -371,8 +371,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         'semicomplete.com'
         """
         # The histogram is the first of the lists.
-        lists = [name for name, _ in self._entries()]
-        name = field or (lists or ["histogram"])[0]
+        name = field or [*dict(self._entries()), "histogram"][0]
         check_list(name)
         self._value(name)
         return draw(self, ax, field=name)

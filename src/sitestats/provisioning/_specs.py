@@ -204,12 +204,9 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
     problems = Problems()
     for index, one in enumerate(specs):
         where = f"specs[{index}]"
-        check = problems.check
-        if (
-            isinstance(one, WebsiteSpec)
-            or check(website_value, "hostname", one, where) is not None
-        ):
-            spec = one if isinstance(one, WebsiteSpec) else WebsiteSpec(one)
+        given = one if isinstance(one, WebsiteSpec) else None
+        if given or problems.check(website_value, "hostname", one, where) is not None:
+            spec = given or WebsiteSpec(str(one))
             if (there := found.setdefault(spec.hostname, (spec, where))[1]) != where:
                 problems.append(_duplicate(spec, where, there))
     if problems:
