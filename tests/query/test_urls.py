@@ -34,10 +34,6 @@ ADDRESSES = {
         f"{BASE}/example.com/contact",
         StatsQuery("example.com").path("/contact"),
     ),
-    "a page's data": (
-        f"{BASE}/example.com/a/b/.json",
-        StatsQuery("example.com").path("/a/b/"),
-    ),
     "a page called json": (
         f"{BASE}/example.com/data.json.json",
         StatsQuery("example.com").path("/data.json"),

@@ -63,34 +63,6 @@ def client() -> Iterator[Client]:
 
 
 @pytest.mark.parametrize(
-    ("against", "start", "end"),
-    [
-        ("previous_period", "today-6d", "today-4d"),
-        ("previous_year", "today-368d", "today-366d"),
-        (("2026-01-01", "2026-01-03"), "2026-01-01", "2026-01-03"),
-        (QUERY.on("today-9d"), "today-9d", "today-9d"),
-        ("2026-02", "2026-02-01", "2026-02-28"),
-        (2025, "2025-01-01", "2025-12-31"),
-    ],
-    ids=["previous period", "previous year", "days", "query", "month", "year"],
-)
-def test_what_it_is_compared_with(
-    client: Client, against: Any, start: str, end: str
-) -> None:
-    """Placeholders shift to placeholders; days and queries are accepted; the totals
-    are those of both results.
-    """
-    comparison = client.stats.compare(QUERY.last(days=3), against=against)
-    params = comparison.before.query.params()
-    assert (params["start"], params["end"]) == (start, end)
-    now, before = (
-        client.stats.get(one.query).pageviews
-        for one in (comparison.now, comparison.before)
-    )
-    assert comparison.totals["pageviews"] == Change(now, before)
-
-
-@pytest.mark.parametrize(
     ("now", "unit", "days", "days_before"),
     [
         ("2026-11-23", "month", "2026-11-01 2026-11-23", "2026-10-01 2026-10-23"),

@@ -589,7 +589,7 @@ class StatsQuery(Generic[FieldsT_co]):
         if None in changes.values():
             values = _ALWAYS_SENT | {n: v for n, v in values.items() if v is not None}
         keeps_period = "start" not in changes and "end" not in changes
-        zone = {} if "timezone" in changes else self._zone
+        zone: Mapping[str, str] = {} if "timezone" in changes else self._zone
         return _changed(self, values, self._word if keeps_period else word, zone)
 
     def _during(

@@ -409,7 +409,7 @@ def previous(
     if unit == "year":
         length = relativedelta(years=1)
     if unit == "month":
-        if beginning(first, unit) != first or ending(until, unit) != until:
+        if beginning(first, "month") != first or ending(until, "month") != until:
             message = f"{start} to {end} is not whole months: use {use}"
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
