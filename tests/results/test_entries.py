@@ -78,7 +78,6 @@ def test_the_container_is_like_a_sequence() -> None:
     assert len(container) == 3
     assert [page.value for page in container] == ["/", "/a", "/b"]
     assert container[-1] == PageEntry("/b", 9, 3)
-    assert PageEntry("/a", 9, 3) in container
     assert [page.value for page in reversed(container)] == ["/b", "/a", "/"]
     assert container
     assert not pages_of()
@@ -96,11 +95,14 @@ def test_an_entry_is_found_by_its_value() -> None:
     )
     assert countries.get("NL") is countries["NL"] is countries[1]
     assert countries[None].pageviews == 9
-    assert ("DE" in countries, None in countries, "nl" in countries) == (1, 1, 0)
+    assert [name in countries for name in ("DE", None, countries[2], "nl")] == [
+        1,
+        1,
+        1,
+        0,
+    ]
     with pytest.raises(KeyError, match="did you mean 'NL'"):
         _ = countries["nl"]
-    events = Entries([EventCount("signup", 7)], name="events", entry_type=EventCount)
-    assert events["signup"].total == 7
     days = [HistogramEntry(dt.date(2026, 3, day), day, 2) for day in (1, 2, 2)]
     by_day = Entries(days, name="histogram", entry_type=HistogramEntry)
     day = dt.date(2026, 3, 1)
