@@ -195,7 +195,8 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
             them are listed.
     """
     # A text would be a list of letters, and a mapping one of its keys.
-    if isinstance(specs, str | Mapping) or not isinstance(specs, Iterable):
+    whole = cast("object", specs)
+    if isinstance(whole, str | Mapping) or not isinstance(whole, Iterable):
         raise SpecError(
             f"give a list of host names or specifications, not {shown(specs)}: "
             "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
