@@ -30,10 +30,14 @@ def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
     assert response.json()["ok"] is False
     assert http.get(TARGET).json()["pageviews"] == 0
-    emulator.fail_next(2, status=423)
+    emulator.fail_next(2, status=423, path="/*.json")
+    # A star alone is a pattern.
+    emulator.fail_next(status=500, path="/[e]xample.com.jso?")
     for _ in range(2):
         assert http.get(TARGET).json()["code"] == "BADGE_REQUIRED"
-    assert emulator.faults_left == 0
+    assert http.get(TARGET).status_code == 200
+    assert emulator.faults_left == 1
+    emulator.clear_faults()
     # These have no body, and the connection stays open.
     for status in (204, 304):
         emulator.fail_next(status=status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from http import HTTPStatus
@@ -58,9 +59,11 @@ class Fault:
 
     def matches(self, request: RecordedRequest) -> bool:
         """Whether the response to *request* should fail."""
+        # fnmatch has other wildcards than the star.
+        pattern = re.sub(r"[\[?]", r"[\g<0>]", self.path or "*")
         return (
             self.method in {None, request.method}
-            and fnmatchcase(request.path, self.path or "*")
+            and fnmatchcase(request.path, pattern)
             and (self.when is None or self.when(request))
         )
 
