@@ -152,7 +152,6 @@ SybilItem._traceback_filter = filter_traceback  # type: ignore[method-assign]  #
 
 def open_example(namespace: dict[str, Any]) -> None:
     """Set up the namespace for the examples of one file."""
-    # Imported here, so that only examples need the extra ``emulator``.
     import sitestats
     from sitestats.emulator import Emulator
 

@@ -21,7 +21,7 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 # CI tests it too; elsewhere it is skipped where it is not there.
 NEWEST = "3.14"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
+EXTRAS = "[cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
@@ -274,7 +274,7 @@ def release(session: nox.Session) -> None:
     bin_dir = fresh / ("Scripts" if os.name == "nt" else "bin")
     session.run(
         *("uv", "pip", "install", "--quiet", "--python", str(bin_dir / "python")),
-        f"{wheel}[emulator,cli]",
+        f"{wheel}[cli]",
     )
     # In another directory, so that nothing is imported from the checkout.
     with session.chdir(fresh):

@@ -68,10 +68,14 @@ def test_a_locked_website() -> None:
 
 def test_access_is_checked_before_parameters() -> None:
     """Without access a request does not learn which parameters are wrong."""
-    emulator, keys = with_website()
-    broken = {"version": "6", "fields": "x"}
-    for kind, expected in (("none", 401), ("without access", 403), ("own", 400)):
-        assert status(emulator, keys[kind], broken) == expected
+    private, hidden = {}, {"public": True, "hide_pages": True}
+    for settings, broken in (
+        *((private, {"fields": "x"}), (hidden, {"fields": "pages,x"})),
+        (hidden, {"fields": "visitors", "page": "/*/a"}),
+    ):
+        emulator, keys = with_website(**settings)
+        for kind, expected in (("none", 401), ("without access", 403), ("own", 400)):
+            assert status(emulator, keys[kind], {"version": "6", **broken}) == expected
 
 
 # -- the Admin API

@@ -218,21 +218,27 @@ ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
     zone=st.sampled_from(ZONES),
     interval=st.sampled_from(["hour", "day", "week", "month", "year"]),
     wanted=st.none() | HOSTILE,
+    size=st.integers(1, 25),
 )
 def test_hostile_rows(
+    *,
     rows: list[Row],
     period: tuple[date, date],
     zone: str,
     interval: str,
     wanted: str | None,
+    size: int,
 ) -> None:
-    """Numbers are right for any values, days and hours in rows and filters."""
+    """Numbers are right for any values, days and hours in rows and filters, whether one
+    load brings the rows or many.
+    """
     start, end = period
     if interval == "hour":
         start = max(start, end - timedelta(days=3))
     emulator = Emulator()
     emulator.add_website("example.com")
-    emulator.load(rows)
+    for first in range(0, len(rows), size):
+        emulator.load(rows[first : first + size])
     params = {"fields": ",".join(FIELDS), "events": "*", "timezone": zone}
     params |= {"start": start.isoformat(), "end": end.isoformat(), "interval": interval}
     kept = reference_model.within(rows, start, end, zone)

@@ -64,22 +64,3 @@ def test_the_fixtures(tmp_path: Path) -> None:
         env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         check=True,
     )
-
-
-def test_importing_it_needs_no_duckdb() -> None:
-    """DuckDB is loaded by the first emulator, and its absence explained."""
-    code = """
-import sys
-sys.modules["duckdb"] = None
-import sitestats.emulator.pytest_plugin
-from sitestats import MissingExtraError
-from sitestats.emulator import Emulator
-try:
-    Emulator()
-except MissingExtraError as error:
-    assert isinstance(error, ImportError)
-    assert "pip install 'sitestats[emulator]'" in str(error), error
-else:
-    raise SystemExit("no error")
-"""
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -43,7 +43,7 @@ def test_it_is_the_same_in_every_run(client: Client) -> None:
         again = other.stats.get(query)
     # Also for one website, and beside others.
     assert again == client.stats.get(query)
-    # The same with any version of Python and of DuckDB.
+    # The same with any version of Python.
     assert (again.pageviews, again.histogram[0].pageviews) == (68_758, 168)
 
 

@@ -140,6 +140,8 @@ def below(error: type[Exception]) -> set[type[Exception]]:
         ("from sitestats import QueryError, StatsQuery", {"attr"}),
         ("from sitestats import Client", {"attr", "anyio", "cattrs", "msgspec"}),
         ("import sitestats.cli._app", {"attr", "click", "msgspec"}),
+        # Each run of pytest does, in each project that installs the package.
+        ("import sitestats.emulator.pytest_plugin", set[str]()),
     ],
 )
 def test_only_what_is_used_is_loaded(statement: str, libraries: set[str]) -> None:

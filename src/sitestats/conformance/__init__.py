@@ -4,8 +4,6 @@
 >>> comparison = compare_service(client, "semicomplete.com", pause=0)
 >>> comparison.different
 ()
-
-It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 """
 
 from __future__ import annotations

@@ -129,7 +129,6 @@ def compare_service(
         What is the same, what differs, and what could not be decided.
 
     Raises:
-        MissingExtraError: The extra ``emulator`` is missing. No request is sent.
         SiteStatsError: The website can't be read.
 
     >>> from sitestats.conformance import compare_service
@@ -137,8 +136,6 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    # Without its extra no request is sent.
-    Emulator()
     runner = client._runner  # noqa: SLF001 - the flow is not an operation
     observed = runner.run(observe(runner.settings, hostname, pause))
     table, mirror = read_table(), _Mirror(observed)

@@ -5,13 +5,22 @@
 >>> with emulator.client() as client:
 ...     client.websites.list()[0].hostname
 'semicomplete.com'
-
-It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 """
 
 from __future__ import annotations
 
-from ._emulator import Emulator
-from ._http import RecordedRequest
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._emulator import Emulator
+    from ._http import RecordedRequest
 
 __all__ = ["Emulator", "RecordedRequest"]
+
+
+# Every run of pytest imports this package, for its plugin.
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}._emulator"), name)

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 import attrs
 
-from sitestats._common.errors import load_extra
 from sitestats._common.wire import HttpResponse
 
 from . import _responses, _traffic
@@ -32,6 +31,7 @@ from ._delivery import (
 )
 from ._faults import GARBAGE, Fault
 from ._http import RecordedRequest
+from ._loading import read
 from ._periods import DAY, is_zone
 from ._rows import Rows
 from ._service import Service
@@ -91,7 +91,6 @@ class Emulator:
             expect, instead of the object of section 4.1.
 
     Raises:
-        MissingExtraError: DuckDB is not installed.
         ValueError: An argument is invalid.
 
     >>> from sitestats.emulator import Emulator
@@ -115,7 +114,6 @@ class Emulator:
         ignore_unknown_keys: bool = False,
         bare_list: bool = False,
     ) -> None:
-        load_extra("duckdb", extra="emulator")
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
                 raise ValueError(f"{name} must be printable ASCII without spaces")
@@ -249,8 +247,12 @@ class Emulator:
         name = host_name(hostname)
         if name in self._service.websites:
             raise ValueError(f"{name} already exists: change it with change_website()")
-        settings = timezone, public, label, hide_pages, locked, own_hostname, has_ssl
-        self._put(Website(name, *settings))
+        self._put(
+            Website(
+                *(name, timezone, public, label),
+                *(hide_pages, locked, own_hostname, has_ssl),
+            )
+        )
 
     def change_website(self, hostname: str, **changes: Any) -> None:
         """Change settings of ``add_website``: lock a website, make it public and so on.
@@ -331,11 +333,12 @@ class Emulator:
 
         Args:
             rows: The path of a ``.csv`` or ``.csv.gz`` file, or mappings with some
-                of the columns. A path names one file, even if it contains a ``*``.
+                of the columns.
             hostname: The website of rows without a host name.
 
         Raises:
             ValueError: A value or a column name is invalid; the message names it.
+            TypeError: A row is not a mapping.
             OSError: The file can't be read.
 
         >>> emulator.load(
@@ -344,9 +347,9 @@ class Emulator:
         ... )
         """
         service = self._service
-        for name in service.rows.load(
-            rows, undated=service.now() - DAY, hostname=hostname
-        ):
+        columns = read(rows, hostname=hostname, undated=service.now() - DAY)
+        service.rows.add(columns)
+        for name in sorted({*columns["hostname"]}):
             service.websites.setdefault(name, Website(name))
 
     # -- clients and the server
@@ -370,19 +373,29 @@ class Emulator:
         """
         from sitestats import Client
 
-        http = EmulatorClient(transport=self.transport(), trust_env=False)
-        return Client(**self._options(options), http_client=http)
+        return Client(
+            **self._options(options),
+            http_client=EmulatorClient(transport=self.transport(), trust_env=False),
+        )
 
     def async_client(self, **options: Any) -> AsyncClient:
         """An async client without a socket; see ``client``."""
         from sitestats import AsyncClient
 
-        http = AsyncEmulatorClient(transport=self.transport(), trust_env=False)
-        return AsyncClient(**self._options(options), http_client=http)
+        return AsyncClient(
+            **self._options(options),
+            http_client=AsyncEmulatorClient(
+                transport=self.transport(), trust_env=False
+            ),
+        )
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
-        credentials = {"api_key": self.api_key, "user_id": self.user_id}
-        return {"base_url": BASE_URL, **credentials, **options}
+        return {
+            "base_url": BASE_URL,
+            "api_key": self.api_key,
+            "user_id": self.user_id,
+            **options,
+        }
 
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
         """Serve HTTP on a local socket within a ``with`` block.

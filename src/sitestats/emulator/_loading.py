@@ -1,136 +1,122 @@
-"""Load page views and events: from files and mappings into the table of rows."""
+"""Load page views and events: from files and mappings into columns."""
 
 from __future__ import annotations
 
 import csv
 import difflib
 import gzip
-import itertools
-import json
 import re
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from io import TextIOWrapper
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import attrs
+from typing import Any, Final, TypeAlias
 
 from ._access import host_name
 from ._parameters import DEVICES, METADATA
+from ._periods import micros
 
-if TYPE_CHECKING:
-    import duckdb
+Columns: TypeAlias = "dict[str, list[Any]]"
+"""The cells of rows, by column. A column of nulls may be missing."""
+Convert: TypeAlias = Callable[[str], object]
+"""Makes the value of a cell from its text, or raises one of ``INVALID``."""
 
-Source: TypeAlias = "str | Path | Iterable[Mapping[str, object]]"
-"""The source of rows: the path of a file, or mappings."""
+# Decimal raises an ArithmeticError, and a time without a zone a TypeError.
+INVALID: Final = (ValueError, LookupError, ArithmeticError, TypeError)
+"""The errors of texts that are not valid."""
 
-# A time without a zone at its end is null.
-_TIME: Final = (
-    r"make_timestamp(epoch_us(TRY_CAST("
-    r"regexp_extract({0}, '.*\d:\d.*(Z|[+-][\d:]+)$') AS TIMESTAMPTZ)))"
-)
-_BOOLEAN: Final = "TRY_CAST({0} AS BOOLEAN)"
-_SECONDS: Final = "TRY_CAST({0} AS DOUBLE)"
-# Known search engines and networks: one name for their hosts in every country.
-_REFERRER: Final = r"""
-nullif(regexp_replace(regexp_replace(regexp_replace(lower(regexp_extract(
-    regexp_replace({0}, '^[A-Za-z][A-Za-z0-9+.-]*://', ''),
-    '^[^/?#]*')), ':[0-9]+$', ''), '^www\.', ''),
-    '^(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)'
-    '\.[a-z]{{2,3}}(\.[a-z]{{2}})?$', '\1'), '')
-"""
 
-_CHECKED: Final = {
-    "added_iso": _TIME,
-    "is_unique": _BOOLEAN,
-    "is_robot": _BOOLEAN,
-    "duration_seconds": f"CASE WHEN {_SECONDS} BETWEEN 0 AND 1e12 THEN {_SECONDS} END",
-    "device_type": f"CASE WHEN {{0}} IN {DEVICES} THEN {{0}} END",
+def _text(text: str) -> str:
+    text.encode()  # Half of a surrogate pair is a ValueError.
+    return text
+
+
+def _time(text: str) -> int:
+    return micros(datetime.fromisoformat(text))
+
+
+_BOOLEANS: Final = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
-"""SQL for the value of a cell, which is null where the cell is not valid."""
-_STORED: Final = {
-    "added_iso": "ts",
-    "document_referrer": "referrer",
-    "duration_seconds": "duration",
-    "country_code": "country",
+
+
+def _boolean(text: str) -> bool:
+    return _BOOLEANS[text.lower()]
+
+
+def _number(text: str) -> Decimal:
+    if not re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text):
+        raise ValueError(text)
+    return Decimal(text)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= 1e12:  # noqa: PLR2004 - thirty thousand years
+        raise ValueError(text)
+    return seconds
+
+
+_HOST: Final = re.compile(
+    r"\A([a-z][a-z0-9+.-]*://)?(www\.)?(?P<host>[^/?#]*?)(:[0-9]+)?([/?#].*)?\Z",
+    re.DOTALL,
+)
+# Known search engines and networks: one name for their hosts in every country.
+_NETWORK: Final = re.compile(
+    r"\A(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)"
+    r"\.[a-z]{2,3}(\.[a-z]{2})?\Z"
+)
+
+
+def _referrer(text: str) -> str | None:
+    host = _HOST.sub(r"\g<host>", _text(text).lower())
+    return _NETWORK.sub(r"\1", host) or None
+
+
+_COLUMNS: Final[dict[str, tuple[str, Convert]]] = {
+    "hostname": ("hostname", host_name),
+    "added_iso": ("ts", _time),
+    "datapoint": ("datapoint", lambda text: _text(text).lower()),
+    "is_unique": ("is_unique", _boolean),
+    "is_robot": ("is_robot", _boolean),
+    "duration_seconds": ("duration", _seconds),
+    "device_type": ("device_type", {name: name for name in DEVICES}.__getitem__),
+    "document_referrer": ("referrer", _referrer),
+    "country_code": ("country", _text),
     **{
-        name: name
+        name: (name, _text)
         for name in (
-            *("hostname", "datapoint", "path", "is_unique", "device_type"),
+            *("path", "browser_name", "browser_version", "os_name", "os_version"),
             *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
-            *("browser_name", "os_name", "browser_version", "os_version"),
         )
     },
 }
-"""The columns that responses are computed from, each with its name in the table."""
-_SQL_TYPES: Final = {"ts": "TIMESTAMP", "is_unique": "BOOLEAN", "duration": "DOUBLE"}
-TABLE: Final = ", ".join(
-    f"{name} {_SQL_TYPES.get(name, 'VARCHAR')}" for name in _STORED.values()
-)
-"""The columns of the table, in SQL."""
-
-
-@attrs.frozen
-class MetadataKey:
-    """A metadata key, as filters name it, and the type of its stored values."""
-
-    key: str
-    type: str
-
-    @classmethod
-    def of(cls, column: str) -> MetadataKey:
-        """Parse the column name ``metadata.<key>_<type>``.
-
-        Raises:
-            ValueError: The name has another form.
-        """
-        key, _, kind = column.removeprefix(METADATA).rpartition("_")
-        # Keys are stored normalised: other characters become underscores.
-        key = re.sub("[^a-zA-Z0-9]+", "_", key).strip("_")
-        if not key or kind not in _TYPES:
-            raise ValueError(
-                f"{column!r}: name a metadata column metadata.<key>_<type>, "
-                f"with one of the types {', '.join(_TYPES)}"
-            )
-        return cls(key, kind)
-
-    @property
-    def sql_type(self) -> str:
-        """The DuckDB type of its column."""
-        return _TYPES[self.type][0]
-
-    def typed(self, text: str) -> str:
-        """SQL for the stored value, null if it is not valid; *text* is SQL for text."""
-        return _TYPES[self.type][1].format(text)
-
-
-_TYPES: Final = {
-    "text": ("VARCHAR", "{0}"),
-    "int": ("DECIMAL(38, 9)", "TRY_CAST({0} AS DECIMAL(38, 9))"),
-    "bool": ("BOOLEAN", _BOOLEAN),
-    "date": ("TIMESTAMP", _TIME),
+"""The columns that are needed, each with its name in ``Columns``."""
+TYPES: Final[dict[str, tuple[str, Convert]]] = {
+    "text": (".*", _text),
+    "int": ("[-.0-9]+", _number),
+    "bool": ("true|false", _boolean),
+    "date": (r".*(Z|\+00:00)", _time),
 }
-"""The types that metadata is stored as (section 4.3), in DuckDB and as SQL."""
+"""The types that metadata is stored as (section 4.3), each with the form of a filter's
+value that can be of the type."""
 
 
-def load(
-    cursor: duckdb.DuckDBPyConnection,
-    table: str,
-    rows: Source,
-    metadata: dict[MetadataKey, str],
+def read(
+    rows: str | Path | Iterable[Mapping[str, object]],
     *,
     hostname: str | None,
     undated: datetime,
-) -> list[str]:
-    """Insert *rows*, except those of robots; returns their host names.
+) -> Columns:
+    """Read *rows*, those of robots too.
 
     Args:
-        cursor: A cursor in a transaction, which an error rolls back.
-        table: The table's full name.
         rows: A file, or mappings.
-        metadata: The table's columns of metadata. New ones are added to it.
         hostname: The website of rows without one.
         undated: The time of rows without one.
 
@@ -138,170 +124,115 @@ def load(
         ValueError: A value, a column's name or the file's format is not valid.
         OSError: The file can't be read.
     """
-    if isinstance(rows, (str, Path)):
-        names = _stage_csv(cursor, Path(rows))
-    else:
-        names = _stage_rows(cursor, rows)
-    keys = _metadata_keys(names)
-    texts = {name: f"nullif(c{n}, '')" for n, name in enumerate(names)}
-    checked = {
-        name: _CHECKED[name].format(texts[name]) for name in _CHECKED.keys() & texts
-    }
-    checked |= {name: key.typed(texts[name]) for name, key in keys.items()}
-    _check(cursor, texts, checked)
-    values = {
-        _STORED[name]: checked.get(name, texts[name]) for name in _STORED.keys() & texts
-    }
-    for name, key in keys.items():
-        if key not in metadata:
-            # Numbered, because names of DuckDB ignore case, and keys do not.
-            metadata[key] = f"m{len(metadata)}"
-            cursor.execute(
-                f"ALTER TABLE {table} ADD COLUMN {metadata[key]} {key.sql_type}"
-            )
-        values[metadata[key]] = checked[name]
-    hosts = _hosts(cursor, values.get("hostname", "NULL"), hostname)
-    values |= {
-        "ts": f"coalesce({values.get('ts', 'NULL')}, $undated)",
-        "datapoint": f"lower(coalesce({values.get('datapoint', 'NULL')}, 'pageview'))",
-        "hostname": "$hosts[list_position($written, "
-        f"coalesce({values.get('hostname', 'NULL')}, ''))]",
-    }
-    if "referrer" in values:
-        values["referrer"] = _REFERRER.format(values["referrer"])
-    selected = ", ".join(f"{sql} AS {column}" for column, sql in values.items())
-    cursor.execute(
-        f"INSERT INTO {table} BY NAME SELECT {selected} FROM staged "
-        f"WHERE NOT coalesce({checked.get('is_robot', 'false')}, false)",
-        {
-            "undated": undated.astimezone(UTC).replace(tzinfo=None),
-            "written": list(hosts),
-            "hosts": list(hosts.values()),
-        },
+    texts = (
+        _read_csv(Path(rows)) if isinstance(rows, (str, Path)) else _read_mappings(rows)
     )
-    return sorted({*hosts.values()})
+    empty = [""] * len(next(iter(texts.values())))
+    defaults = {
+        "hostname": None if hostname is None else host_name(hostname),
+        "added_iso": micros(undated),
+        "datapoint": "pageview",
+        "is_unique": False,
+        "is_robot": False,
+        "duration_seconds": 0.0,
+    }
+    needed = {**{name: _COLUMNS[name] for name in defaults}, **_needed(texts)}
+    columns = {
+        stored: _converted(name, texts.get(name, empty), convert, defaults.get(name))
+        for name, (stored, convert) in needed.items()
+    }
+    if None in columns["hostname"]:
+        raise ValueError("a row has no hostname: add the column, or pass hostname=")
+    return columns
 
 
-def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
-    """The metadata columns among *names*, with their keys."""
-    known = {*_STORED, *_CHECKED}
-    filters = {stored: column for column, stored in _STORED.items()}
-    found: dict[str, MetadataKey] = {}
+def _needed(names: Iterable[str]) -> dict[str, tuple[str, Convert]]:
+    """The needed columns among *names*."""
+    filters = {stored: name for name, (stored, _) in _COLUMNS.items()}
+    found: dict[str, tuple[str, Convert]] = {}
     for name in names:
         if name.startswith(METADATA):
-            found[name] = MetadataKey.of(name)
-        elif name not in known:
+            key, _, kind = name.removeprefix(METADATA).rpartition("_")
+            # Keys are stored normalised: other characters become underscores.
+            key = re.sub("[^a-zA-Z0-9]+", "_", key).strip("_")
+            if not key or kind not in TYPES:
+                raise ValueError(
+                    f"{name!r}: name a metadata column metadata.<key>_<type>, "
+                    f"with one of the types {', '.join(TYPES)}"
+                )
+            found[name] = f"{METADATA}{key}_{kind}", TYPES[kind][1]
+        elif name in _COLUMNS:
+            found[name] = _COLUMNS[name]
+        else:
             # Exports have columns that no response needs. Only a typing error and
             # the name of a filter are refused: the column would stay empty.
-            near = difflib.get_close_matches(name.lower(), known, 1, cutoff=0.85)
+            near = difflib.get_close_matches(name.lower(), _COLUMNS, 1, cutoff=0.85)
             meant = filters.get(name, near[0] if near else None)
             if meant and meant not in names:
                 raise ValueError(f"{name!r} is not a column: did you mean {meant!r}?")
     return found
 
 
-def _check(
-    cursor: duckdb.DuckDBPyConnection,
-    texts: Mapping[str, str],
-    checked: Mapping[str, str],
-) -> None:
-    """Raise a ValueError for the first value that is not valid in its column."""
-    for name, value in checked.items():
-        wrong = cursor.execute(
-            f"SELECT number, {texts[name]} FROM staged WHERE {texts[name]} IS NOT NULL "
-            f"AND {value} IS NULL ORDER BY number LIMIT 1"
-        ).fetchone()
-        if wrong is not None:
-            raise ValueError(f"row {wrong[0]}: {name} can't be {wrong[1]!r}")
+def _converted(
+    name: str, texts: list[str], convert: Convert, default: object
+) -> list[object]:
+    @cache  # Most texts are repeated.
+    def value(text: str) -> object:
+        try:
+            return convert(text) if text else default
+        except INVALID:
+            row = texts.index(text) + 1
+            raise ValueError(f"row {row}: {name} can't be {text!r}") from None
+
+    return [*map(value, texts)]
 
 
-def _hosts(
-    cursor: duckdb.DuckDBPyConnection, column: str, default: str | None
-) -> dict[str, str]:
-    """The host names in the rows, as they are written, each with its valid form."""
-    hosts: dict[str, str] = {}
-    for (written,) in cursor.execute(
-        f"SELECT DISTINCT {column} FROM staged"
-    ).fetchall():
-        name = written or default
-        if name is None:
-            raise ValueError("a row has no hostname: add the column, or pass hostname=")
-        hosts[written or ""] = host_name(name)
-    return hosts
+# --- files and mappings: the texts of each column, and of one at least ----------------
 
 
-# --- files and mappings: each fills the table "staged" --------------------------------
-#
-# Its columns are c0, c1 and so on, and "number" counts the rows from 1. The functions
-# return the names of the columns.
-
-
-def _stage_csv(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
-    import duckdb
-
+def _read_csv(path: Path) -> dict[str, list[str]]:
     if not re.search(r"\.csv(\.gz)?$", path.name, re.IGNORECASE):
         raise ValueError(f"{path.name}: give a .csv or .csv.gz file")
-    packed = path.suffix.lower() == ".gz"
-    with (
-        gzip.open(path) if packed else path.open("rb") as file,
-        TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
-    ):
-        names = next(csv.reader(text), list[str]())
-    if not names:
-        raise ValueError(f"{path.name}: the first line must name the columns")
+    open_text = gzip.open if path.suffix.lower() == ".gz" else open
+    cells: list[str] = []
     try:
-        # DuckDB reads the file, since Python would take four times as long.
-        cursor.execute(
-            "CREATE OR REPLACE TEMP TABLE staged AS "
-            "SELECT row_number() OVER () AS number, * FROM read_csv($path, "
-            "columns = $columns, header = true, delim = ',', quote = '\"', "
-            "escape = '\"', nullstr = '', auto_detect = false, compression = $packed, "
-            "hive_partitioning = false)",
-            {
-                # DuckDB reads the path as a pattern of files, and "~" as the home.
-                "path": re.sub(r"[\[*?]", r"[\g<0>]", str(path.absolute())),
-                "columns": {f"c{place}": "VARCHAR" for place in range(len(names))},
-                "packed": "gzip" if packed else "none",
-            },
-        )
-    except duckdb.Error as error:
+        with open_text(path, "rt", encoding="utf-8-sig", newline="") as file:
+            lines = filter(None, csv.reader(file, strict=True))
+            names = next(lines, None)
+            if names is None:
+                raise ValueError(f"{path.name}: the first line must name the columns")
+            for number, line in enumerate(lines, 1):
+                if len(line) != len(names):
+                    raise ValueError(
+                        f"{path.name}: row {number} has {len(line)} cells, the first "
+                        f"line {len(names)}"
+                    )
+                cells += line
+    except (csv.Error, UnicodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path.name}: {error}") from error
-    return names
+    return {name: cells[place :: len(names)] for place, name in enumerate(names)}
 
 
-def _stage_rows(
-    cursor: duckdb.DuckDBPyConnection, rows: Iterable[Mapping[str, object]]
-) -> list[str]:
+def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]:
     numbered = dict(enumerate(rows, 1))
-    names = [*dict.fromkeys(itertools.chain(*numbered.values()))]
-    columns = [
-        json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
-        for name in names
-    ]
-    # One JSON text per column is the fastest way without another library: a statement
-    # for each row would take 80 times as long.
-    selected = "".join(
-        f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
-        for place in range(len(names))
-    )
-    cursor.execute(
-        "CREATE OR REPLACE TEMP TABLE staged AS "
-        f"SELECT unnest(range(1, {len(numbered) + 1})) AS number{selected}",
-        columns,
-    )
-    return names
+    for number, row in numbered.items():
+        if not isinstance(row, Mapping):
+            raise TypeError(
+                f"row {number} is {row!r}, not a mapping: give a list of mappings, as "
+                "in load([{'path': '/'}])"
+            )
+    return {
+        name: [_cell(row.get(name), name, number) for number, row in numbered.items()]
+        for name in dict.fromkeys(chain(["hostname"], *numbered.values()))
+    }
 
 
-def _cell(value: object, name: str, number: int) -> str | None:
+def _cell(value: object, name: str, number: int) -> str:
     """*value* as the raw export writes it."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if value is None or isinstance(value, str):
+        return value or ""
     if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
-        return str(value)
+        return str(value).lower()
     if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).isoformat()
-    if isinstance(value, str) and not re.search("[\ud800-\udfff]", value):
-        return value
+        return value.isoformat()
     raise ValueError(f"row {number}: {name} can't be {value!r}")

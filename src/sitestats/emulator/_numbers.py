@@ -1,31 +1,23 @@
-"""Compute the numbers of a Stats response with SQL: one query for each part of it.
-
-Values of a request are always bound parameters. The SQL text itself holds only
-column names.
-"""
+"""Compute the numbers of a Stats response from the columns of a website."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain, compress, starmap
+from typing import Any, Final
 
 import attrs
 
-from ._loading import MetadataKey
-from ._parameters import LISTS, Match, Query
-from ._periods import Bucket, buckets
-from ._rows import Rows
+from ._loading import INVALID, TYPES, Columns
+from ._parameters import LISTS, METADATA, Match, Query
+from ._periods import Bucket, buckets, micros
+from ._rows import Rows, Table
 
-if TYPE_CHECKING:
-    import duckdb
-
-_FORMS: Final = {
-    "text": ".*",
-    "int": "[-.0-9]+",
-    "bool": "true|false",
-    "date": r".*(Z|\+00:00)",
-}
-"""What is compared with each stored type of metadata, if it is a value of that type."""
 _MOST_EVENTS: Final = 1000
 """The most events of a response (section 4.3)."""
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
@@ -39,8 +31,8 @@ AGENT: Final = {
     "device_type": "type",
 }
 """The columns of an agent in versions 1 and 2, with their names in a response."""
-_COUNTS: Final = "count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors"
-_MEDIAN: Final = "median(duration) FILTER (duration >= 5)"
+_SHORTEST: Final = 5
+"""The fewest seconds on a page that count."""
 
 
 @attrs.frozen
@@ -52,100 +44,139 @@ class Count:
     seconds_on_page: float | None = None
 
 
+class Selection:
+    """The rows of a table that a query selects, in no order."""
+
+    def __init__(self, table: Table, query: Query) -> None:
+        start, end = micros(query.period.start), micros(query.period.end)
+        filters = [*query.filters, *starmap(_metadata, query.metadata.items())]
+        self._parts: list[tuple[Columns, Collection[int]]] = []
+        for block in table:
+            times = block["ts"]
+            places: Collection[int] = range(
+                bisect_left(times, start), bisect_left(times, end)
+            )
+            for matches in filters:
+                places = _fitting(block, places, matches)
+            self._parts.append((block, places))
+
+    def column(self, name: str) -> list[Any]:
+        """The cells of a column."""
+        return [*chain.from_iterable(_cells(*part, name) for part in self._parts)]
+
+
+def _cells(block: Columns, places: Collection[int], name: str) -> Sequence[Any]:
+    cells = block.get(name)
+    if cells is None:
+        return [None] * len(places)
+    if isinstance(places, range):
+        return cells[places.start : places.stop]
+    return [*map(cells.__getitem__, places)]
+
+
+def _fitting(
+    block: Columns, places: Collection[int], matches: list[Match]
+) -> Collection[int]:
+    """The places with a value for which one of *matches* is true."""
+    found: set[int] = set()
+    for column in {match.column for match in matches} & block.keys():
+        cells = _cells(block, places, column)
+        # Most values are repeated.
+        values = {
+            value
+            for value in {*cells} - {None}
+            if any(match.fits(value) for match in matches if match.column == column)
+        }
+        found.update(compress(places, map(values.__contains__, cells)))
+    return found
+
+
+def _metadata(key: str, value: str) -> list[Match]:
+    """Compare with each stored type that *value* can be, always with text."""
+    found: list[Match] = []
+    for kind, (form, convert) in TYPES.items():
+        with suppress(*INVALID):
+            if re.fullmatch(form, value, re.DOTALL):
+                found.append(Match(f"{METADATA}{key}_{kind}", "exact", convert(value)))
+    return found
+
+
 class Numbers:
     """The numbers that a query requests about a website, in no version's form."""
 
     def __init__(
-        self,
-        cursor: duckdb.DuckDBPyConnection,
-        rows: Rows,
-        hostname: str,
-        query: Query,
-        *,
-        null_entries: bool,
+        self, rows: Rows, hostname: str, query: Query, *, null_entries: bool
     ) -> None:
-        self._cursor = cursor
+        tables = rows.tables
         self._query = query
         self._null_entries = null_entries
+        self._events = tables.get((hostname, False), ())
+        self._views = Selection(tables.get((hostname, True), ()), query)
+        self._unique = self._views.column("is_unique")
         medians = "seconds_on_page" in query.fields
-        self._counts = f"{_COUNTS}, {_MEDIAN if medians else 'NULL'}"
-        self._params: list[Any] = [hostname, query.period.start, query.period.end]
-        where = "hostname = ? AND ts >= ? AND ts < ?"
-        for matches in query.filters:
-            where += f" AND ({' OR '.join(map(self._match, matches))})"
-        for key, value in query.metadata.items():
-            where += f" AND ({self._metadata(rows, key, value)})"
-        self._events = f"FROM {rows.table} WHERE {where} AND datapoint <> 'pageview'"
-        self._views = f"FROM {rows.table} WHERE {where} AND datapoint = 'pageview'"
-
-    def _match(self, match: Match) -> str:
-        self._params.append(match.text)
-        column, value = match.column, "?"
-        if column == "country":
-            column, value = f"upper({column})", "upper(?)"
-        if match.kind == "exact":
-            return f"{column} = {value}"
-        function = "starts_with" if match.kind == "prefix" else "contains"
-        return f"{function}({column}, {value})"
-
-    def _metadata(self, rows: Rows, key: str, value: str) -> str:
-        """Compare with each stored type that *value* can be, always with text."""
-        found: list[str] = []
-        for kind, form in _FORMS.items():
-            stored = MetadataKey(key, kind)
-            column = rows.metadata.get(stored)
-            if column is not None and re.fullmatch(form, value, re.DOTALL):
-                found.append(f"{column} = {stored.typed('?')}")
-                self._params.append(value)
-        return " OR ".join(found) or "false"
+        self._seconds = self._views.column("duration") if medians else []
+        order = range(len(self._unique))
+        # By the time on page, so that the median of each group is in its middle.
+        self._order = sorted(order, key=self._seconds.__getitem__) if medians else order
 
     def total(self) -> Count:
         """The totals."""
-        return Count(*self._rows(f"SELECT {self._counts} {self._views}")[0])
+        return self._count(self._order, sum(self._unique))
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
         """Every entry, including those without visits."""
         found = [*buckets(self._query.period, self._query.interval)]
-        counted = self._rows(
-            f"SELECT number, {_COUNTS} FROM (SELECT ts, is_unique {self._views}) "
-            "ASOF JOIN (SELECT unnest(?::TIMESTAMP[]) AS start, "
-            "unnest(range(?)) AS number) ON ts >= start GROUP BY number",
-            [bucket.start for bucket in found],
-            len(found),
-        )
-        counts = {number: Count(*counts) for number, *counts in counted}
-        return [(bucket, counts.get(n, Count())) for n, bucket in enumerate(found)]
+        starts = [micros(bucket.start) for bucket in found]
+        numbers = [*map(partial(bisect_right, starts), self._views.column("ts"))]
+        views, visitors = Counter(numbers), Counter(compress(numbers, self._unique))
+        return [
+            (bucket, Count(views[number], visitors[number]))
+            for number, bucket in enumerate(found, 1)
+        ]
 
     def entries(self, name: str) -> list[tuple[str | None, Count]]:
         """A list, ordered by page views, visitors and value."""
-        column, with_null = LISTS[name], self._null_entries and name in _WITH_NULL
-        named = "" if with_null else f" AND {column} IS NOT NULL"
-        counted = self._rows(
-            f"SELECT {column}, {self._counts} {self._views}{named} GROUP BY {column} "
-            f"ORDER BY pageviews DESC, visitors DESC, {column} NULLS LAST "
-            f"LIMIT {self._query.limit}"
+        column = self._views.column(LISTS[name])
+        with_null = self._null_entries and name in _WITH_NULL
+        visitors = Counter(compress(column, self._unique))
+        views: dict[str | None, list[int]] = defaultdict(list)
+        for place in self._order:
+            views[column[place]].append(place)
+        ordered = sorted(
+            (value for value in views if with_null or value is not None),
+            key=lambda value: (-len(views[value]), -visitors[value], *_last(value)),
         )
-        return [(value, Count(*counts)) for value, *counts in counted]
+        return [
+            (value, self._count(views[value], visitors[value]))
+            for value in ordered[: self._query.limit]
+        ]
+
+    def _count(self, views: Sequence[int], visitors: int) -> Count:
+        seconds = self._seconds.__getitem__
+        timed = (
+            views[bisect_left(views, _SHORTEST, key=seconds) :] if self._seconds else ()
+        )
+        middle = len(timed) // 2
+        median = (
+            (seconds(timed[middle]) + seconds(timed[~middle])) / 2 if timed else None
+        )
+        return Count(len(views), visitors, median)
 
     def events(self, names: list[str]) -> list[tuple[str, int]]:
         """Count each event (section 4.3)."""
-        counted = self._rows(
-            f"SELECT datapoint, count(*) AS total {self._events} "
-            "GROUP BY datapoint ORDER BY total DESC, datapoint"
-        )
+        totals = Counter(Selection(self._events, self._query).column("datapoint"))
         if names == ["*"]:
-            return counted[:_MOST_EVENTS]
-        totals = dict(counted)
-        return [(name, totals.get(name.lower(), 0)) for name in names]
+            ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+            return ordered[:_MOST_EVENTS]
+        return [(name, totals[name.lower()]) for name in names]
 
     def agents(self) -> list[tuple[Any, ...]]:
         """For versions 1 and 2: each count, and the columns of ``AGENT``."""
-        columns = ", ".join(AGENT)
-        return self._rows(
-            f"SELECT count(*) AS total, {columns} {self._views} GROUP BY ALL "
-            f"ORDER BY total DESC, {columns.replace(',', ' NULLS LAST,')} NULLS LAST "
-            f"LIMIT {self._query.limit}"
-        )
+        totals = Counter(zip(*map(self._views.column, AGENT), strict=True))
+        ordered = sorted(totals, key=lambda agent: (-totals[agent], *map(_last, agent)))
+        return [(totals[agent], *agent) for agent in ordered[: self._query.limit]]
 
-    def _rows(self, sql: str, *more: object) -> list[Any]:
-        return self._cursor.execute(sql, [*self._params, *more]).fetchall()
+
+def _last(value: str | None) -> tuple[bool, str]:
+    """The key of an order with None at the end."""
+    return value is None, value or ""

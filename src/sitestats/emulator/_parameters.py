@@ -10,21 +10,27 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Final, Generic, Literal, TypeVar, cast
+from typing import Any, Final, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import attrs
+from dateutil.relativedelta import relativedelta
 
-from ._periods import Interval, Period, is_zone, one_month_before, parse_day
+from ._periods import Interval, Period, is_zone, parse_day
 
 T = TypeVar("T")
 
-_SAME: Final = (
-    *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
-    *("browser_name", "os_name", "device_type"),
-)
-LISTS: Final = {"pages": "path", "countries": "country", "referrers": "referrer"} | {
-    f"{column}s": column for column in _SAME
+LISTS: Final = {
+    "pages": "path",
+    "countries": "country",
+    "referrers": "referrer",
+    **{
+        f"{column}s": column
+        for column in (
+            *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
+            *("browser_name", "os_name", "device_type"),
+        )
+    },
 }
 """The list fields, each with the column that it counts."""
 
@@ -65,7 +71,8 @@ class Match:
 
     column: str
     kind: Literal["exact", "prefix", "contains"]
-    text: str
+    text: Any
+    """The text to find, or the value of a metadata column."""
 
     @classmethod
     def of(cls, column: str, pattern: str) -> Match:
@@ -76,6 +83,15 @@ class Match:
             return cls(column, "prefix", pattern[:-1])
         return cls(column, "exact", pattern)
 
+    def fits(self, value: Any) -> bool:
+        """Whether a cell of the column matches. Countries do so in any case."""
+        text = self.text
+        if self.column == "country":
+            value, text = value.upper(), text.upper()
+        if self.kind == "exact":
+            return bool(value == text)
+        return value.startswith(text) if self.kind == "prefix" else text in value
+
 
 @attrs.frozen(kw_only=True)
 class Query:
@@ -83,6 +99,8 @@ class Query:
 
     given: Mapping[str, str]
     """The parameters that were sent and are valid."""
+    sent: Mapping[str, str]
+    """The parameters that were sent."""
     period: Period
     address: str | None
     """The page that the address names."""
@@ -135,9 +153,12 @@ class Query:
     def filters(self) -> list[list[Match]]:
         """The filters by columns. One match of each filter must be true."""
         found = [
-            [Match.of(column, one) for one in _values(name, self.given[name])]
-            for name, column in FILTERS.items()
-            if name in self.given
+            [
+                Match.of(FILTERS[name], pattern)
+                for pattern in (text.split(",") if name == "pages" else [text])
+            ]
+            for name, text in self.given.items()
+            if name in FILTERS
         ]
         if self.address is not None:
             found.append([Match("path", "exact", self.address)])
@@ -156,8 +177,9 @@ class Query:
     @property
     def reads_pages(self) -> bool:
         """Whether a field, a filter or version 2 needs access to pages."""
-        by_page = self.address is not None or bool(self.patterns)
-        return by_page or self.version == WITH_PAGES or "pages" in self.fields
+        fields = self.sent.get("fields", "").split(",")
+        by_page = self.address or {"page", "pages"} & self.sent.keys()
+        return bool(by_page) or self.version == WITH_PAGES or "pages" in fields
 
     @property
     def has_histogram(self) -> bool:
@@ -169,10 +191,6 @@ class Query:
         """The number of hours of a histogram by hour; else, the number of days."""
         days = (self.period.last - self.period.first).days + 1
         return days * 24 if self.interval == "hour" else days
-
-
-def _values(name: str, text: str) -> list[str]:
-    return text.split(",") if name == "pages" else [text]
 
 
 @attrs.frozen
@@ -332,7 +350,8 @@ def read(
     if given.get("version", "1") in {"1", "2"}:
         # Their responses don't depend on the fields.
         given.pop("fields", None)
-    for name, value in [*given.items()]:
+    sent = dict(given)
+    for name, value in sent.items():
         key = name.removeprefix(METADATA)
         rule, text = (FORMS[name], value) if key == name else (_KEY, key)
         if not rule.keeps(text):
@@ -340,7 +359,8 @@ def read(
             del given[name]
     tz = ZoneInfo(given.get("timezone", zone))
     today = now.astimezone(tz).date()
-    days = {"start": one_month_before(today), "end": today}
+    # One month before the 31st is the last day of a shorter month.
+    days = {"start": today - relativedelta(months=1), "end": today}
     for name in days.keys() & given.keys():
         day = parse_day(given[name], today)
         if day is None:
@@ -349,6 +369,7 @@ def read(
             days[name] = day
     query = Query(
         given=given,
+        sent=sent,
         period=Period(days["start"], days["end"], tz),
         address=path,
         has_key=has_key,

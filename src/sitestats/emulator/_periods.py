@@ -1,7 +1,7 @@
 """Dates, placeholders, time zones and histogram buckets (sections 4.3 and 8).
 
-Time zones are those of ``zoneinfo`` everywhere: the database gets the moments at which
-the entries of a histogram begin, and computes no local time.
+Rows have the microseconds since 1970. Only the moments at which the days, and the
+entries of a histogram, begin depend on a time zone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dateutil.relativedelta import MO, relativedelta
 Interval = Literal["hour", "day", "week", "month", "year"]
 
 DAY: Final = timedelta(days=1)
-SECOND: Final = timedelta(seconds=1)
+MICROSECOND: Final = timedelta(microseconds=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Every offset from UTC since 1972 is a multiple of it.
 _QUARTER: Final = timedelta(minutes=15)
@@ -30,6 +31,11 @@ _INTERVALS: Final = {
     "year": (relativedelta(month=1, day=1), relativedelta(years=1)),
 }
 """How to find the beginning of an interval, and its length."""
+
+
+def micros(moment: datetime) -> int:
+    """The microseconds since 1970 of an aware datetime."""
+    return (moment - _EPOCH) // MICROSECOND
 
 
 @cache
@@ -60,19 +66,13 @@ def parse_day(text: str, today: date) -> date | None:
     return day if MINYEAR < day.year < MAXYEAR else None
 
 
-def one_month_before(day: date) -> date:
-    """The same day of the previous month, or that month's last day."""
-    return day - relativedelta(months=1)
-
-
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """The first instant of *day* in *zone*, as a naive datetime in UTC.
+    """The first instant of *day* in *zone*, as a datetime in UTC.
 
     If summer time skips midnight, the first instant is later; if midnight comes
     twice, it is the first of the two.
     """
-    wall = datetime(day.year, day.month, day.day, tzinfo=zone)
-    return wall.astimezone(UTC).replace(tzinfo=None)
+    return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
 
 
 @attrs.frozen
@@ -85,12 +85,12 @@ class Period:
 
     @property
     def start(self) -> datetime:
-        """The first instant, naive in UTC."""
+        """The first instant, in UTC."""
         return midnight(self.first, self.zone)
 
     @property
     def end(self) -> datetime:
-        """The first instant after the period, naive in UTC."""
+        """The first instant after the period, in UTC."""
         return midnight(self.last + DAY, self.zone)
 
 
@@ -99,7 +99,7 @@ class Bucket:
     """An entry of the histogram, which ends where the next one begins."""
 
     start: datetime
-    """Naive, in UTC."""
+    """In UTC."""
     wall: datetime
     """The beginning of its hour, day, week, month or year by the clocks of the zone."""
 
@@ -120,7 +120,7 @@ def _hours(period: Period) -> Iterator[Bucket]:
     """The hours that the clocks of the zone show, twice if they are shown twice."""
     start, end, shown = period.start, period.end, None
     while start < end:
-        wall = start.replace(tzinfo=UTC).astimezone(period.zone)
+        wall = start.astimezone(period.zone)
         hour = wall.replace(minute=0, tzinfo=None), wall.utcoffset()
         if hour != shown:
             yield Bucket(start, hour[0])

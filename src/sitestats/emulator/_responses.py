@@ -30,9 +30,10 @@ _PROSE: Final = {
 
 def encode(data: object) -> bytes:
     """JSON as the service writes it: without spaces, in UTF-8."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # A label may have half of a surrogate pair, which UTF-8 does not.
-    return text.encode(errors="replace")
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(
+        errors="replace"
+    )
 
 
 def json_response(
@@ -159,4 +160,4 @@ def _number(value: float | None) -> float | None:
 
 
 def _instant(moment: datetime) -> str:
-    return f"{moment.isoformat(timespec='milliseconds')}Z"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,175 +1,82 @@
-"""The page views and events of an emulator, in DuckDB."""
+"""The page views and events of an emulator, by website and column."""
 
 from __future__ import annotations
 
-import atexit
-import itertools
-import json
 import threading
-import weakref
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias
 
-from ._loading import TABLE, MetadataKey, Source, load
+from ._loading import Columns
+from ._periods import DAY, micros
 
-if TYPE_CHECKING:
-    import duckdb
-
-_numbers = itertools.count()
-_connecting = threading.Lock()
-
-
-class Share(NamedTuple):
-    """The rows of a website on a day, as copies of shared rows."""
-
-    hostname: str
-    start: int
-    """The first moment of the day, in microseconds since 1970."""
-    length: int
-    """The length of the day in seconds. A copy has the time of its row, scaled to
-    it."""
-    place: int
-    """The first row to choose from."""
-    rows: int
-    """The number of rows to choose from."""
-    first: int
-    """The first chosen row, counted from *place*. After the last row comes *place*."""
-    copies: int
-    """The number of copies."""
+Table: TypeAlias = "tuple[Columns, ...]"
+"""Blocks of rows, each ordered by time."""
 
 
 class Rows:
-    """The rows of an emulator, in its own in-memory database."""
+    """The rows of an emulator.
+
+    Lists of cells never change, and the tables change all at once. So requests need no
+    lock, and emulators can share lists.
+    """
 
     def __init__(self) -> None:
-        # Attaching a database is ten times as fast as another instance of DuckDB.
-        name = f"emulator{next(_numbers)}"
-        self.cursor().execute(f"ATTACH ':memory:' AS {name}")
-        weakref.finalize(self, _detach, name).atexit = False
-        self.table: str = f"{name}.rows"
-        """The table's full name."""
-        self.cursor().execute(f"CREATE TABLE {self.table} ({TABLE})")
+        self.tables: Mapping[tuple[str, bool], Table] = {}
+        """The page views (True) and the events (False) of each host name."""
         self._lock = threading.Lock()
-        self.metadata: Mapping[MetadataKey, str] = {}
-        """The columns of the metadata keys."""
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor for one request; a shared one would mix up the threads' results."""
-        with _connecting:
-            return _instance().cursor()
-
-    @contextmanager
-    def _change(
-        self,
-    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
-        """A transaction: a cursor, and the columns of metadata after it."""
-        with self._lock, self.cursor() as cursor:
-            metadata = dict(self.metadata)
-            cursor.execute("BEGIN")
-            try:
-                yield cursor, metadata
-                cursor.execute("COMMIT")
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            # After the commit, or requests would read columns that do not exist yet.
-            self.metadata = metadata
-
-    def load(
-        self, rows: Source, *, undated: datetime, hostname: str | None = None
-    ) -> list[str]:
-        """Insert *rows* in one transaction; returns their host names."""
-        with self._change() as (cursor, metadata):
-            return load(
-                cursor, self.table, rows, metadata, hostname=hostname, undated=undated
-            )
-
-    def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
-        """Page views and events of 30 days, for each website that has rows."""
-        until = now.astimezone(UTC).replace(tzinfo=None)
-        with self.cursor() as cursor:
-            found = cursor.execute(
-                "SELECT hostname, count(*) FILTER (recent AND datapoint = 'pageview'), "
-                "count(*) FILTER (recent AND datapoint <> 'pageview') "
-                f"FROM (SELECT *, ts > ? AND ts <= ? AS recent FROM {self.table}) "
-                "GROUP BY hostname",
-                [until - timedelta(days=30), until],
-            ).fetchall()
-        return {hostname: (views, events) for hostname, views, events in found}
-
-    def copy(self, *, source: str, target: str, prefix: str) -> None:
-        """Copy the rows of *source* whose path starts with *prefix* to *target*."""
-        with self._change() as (cursor, _):
-            cursor.execute(
-                f"INSERT INTO {self.table} "
-                f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
-                "WHERE hostname = ? AND starts_with(path, ?)",
-                [target, source, prefix],
-            )
-
-    def take(self, source: Rows, *, last: date) -> None:
-        """Replace the rows by those of *source*, moved to end on the day *last*."""
-        with self._change() as (cursor, metadata):
-            metadata.update(source.metadata)
-            dates = [
-                column for key, column in source.metadata.items() if key.type == "date"
-            ]
-            moved = ", ".join(
-                f"{column} + (? - (SELECT max(ts)::DATE FROM {source.table})) "
-                f"* INTERVAL 1 DAY AS {column}"
-                for column in ["ts", *dates]
-            )
-            cursor.execute(
-                f"CREATE OR REPLACE TABLE {self.table} AS "
-                f"SELECT * REPLACE ({moved}) FROM {source.table}",
-                [last] * (len(dates) + 1),
-            )
-
-    def spread(self, shares: Sequence[Share]) -> None:
-        """Replace the rows by copies, as *shares* say."""
-        columns = [json.dumps(cells) for cells in zip(*shares, strict=True)]
-        types = ["VARCHAR", *["BIGINT"] * (len(columns) - 1)]
-        selected = ", ".join(
-            f"unnest(from_json(?, '[\"{kind}\"]')) AS {name}"
-            for name, kind in zip(Share._fields, types, strict=True)
+    def add(self, columns: Columns) -> None:
+        """Add rows of any websites, in any order, except those of robots."""
+        times, hostnames, names, robots = (
+            columns[name] for name in ("ts", "hostname", "datapoint", "is_robot")
         )
-        with self._change() as (cursor, _):
-            cursor.execute(
-                f"CREATE OR REPLACE TEMP TABLE shares AS SELECT {selected}", columns
-            )
-            cursor.execute(
-                "CREATE OR REPLACE TEMP TABLE visits AS SELECT *, "
-                f"row_number() OVER (ORDER BY rowid) - 1 AS number FROM {self.table}"
-            )
-            cursor.execute(f"DELETE FROM {self.table}")
-            cursor.execute(
-                f"""
-                INSERT INTO {self.table}
-                SELECT visits.* EXCLUDE (number) REPLACE (
-                    make_timestamp(start + epoch_us(ts) % 86400000000
-                        * length // 86400) AS ts,
-                    copies.hostname AS hostname)
-                FROM (SELECT *, place + (first + unnest(range(copies))) % rows
-                      AS number FROM shares) AS copies
-                JOIN visits USING (number)
-                """
-            )
+        places: dict[tuple[str, bool], list[int]] = defaultdict(list)
+        for place in sorted(range(len(times)), key=times.__getitem__):
+            if not robots[place]:
+                places[hostnames[place], names[place] == "pageview"].append(place)
+        with self._lock:
+            tables = dict(self.tables)
+            for key, chosen in places.items():
+                tables[key] = _joined(tables.get(key, ()), pick(columns, chosen))
+            self.tables = tables
+
+    def recent(self, now: datetime) -> dict[str, list[int]]:
+        """Page views and events of 30 days, for each website that has rows."""
+        last, first = micros(now), micros(now - 30 * DAY)
+        tables = self.tables
+        return {
+            hostname: [
+                sum(
+                    bisect_right(block["ts"], last) - bisect_right(block["ts"], first)
+                    for block in tables.get((hostname, views), ())
+                )
+                for views in (True, False)
+            ]
+            for hostname, _ in tables
+        }
 
 
-@cache
-def _instance() -> duckdb.DuckDBPyConnection:
-    import duckdb
-
-    return duckdb.connect(":memory:")
+def pick(columns: Columns, places: Sequence[int]) -> Columns:
+    """The rows at *places*, in that order."""
+    return {name: [*map(cells.__getitem__, places)] for name, cells in columns.items()}
 
 
-def _detach(name: str) -> None:
-    _instance().cursor().execute(f"DETACH {name}")
+def _joined(table: Table, new: Columns) -> Table:
+    # Each block is at least twice as long as the next one. So there are few blocks, and
+    # a row is copied a few times, however many small loads there are.
+    while table and len(table[-1]["ts"]) < 2 * len(new["ts"]):
+        table, new = table[:-1], _merged(table[-1], new)
+    return (*table, new)
 
 
-# A server that is never left keeps its emulator when the program ends, and DuckDB would
-# print that its connection leaked.
-atexit.register(_instance.cache_clear)
+def _merged(block: Columns, other: Columns) -> Columns:
+    nulls = [None] * len(block["ts"]), [None] * len(other["ts"])
+    both = {
+        name: block.get(name, nulls[0]) + other.get(name, nulls[1])
+        for name in block | other
+    }
+    times = both["ts"]
+    return pick(both, sorted(range(len(times)), key=times.__getitem__))

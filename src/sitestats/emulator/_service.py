@@ -98,22 +98,20 @@ class Service:
     def _list(self, _request: RecordedRequest, _key: str) -> object:
         # All websites of the user, even those that the key has no access to.
         recent = self.rows.recent(self.now())
-        websites: list[dict[str, object]] = []
-        for website in list(self.websites.values()):
-            views, events = recent.get(website.hostname, (0, 0))
-            websites.append(
-                {
-                    "hostname": website.hostname,
-                    "is_public": website.public,
-                    "timezone": website.timezone,
-                    "has_ssl": website.has_ssl,
-                    "has_script": website.hostname in recent,
-                    "own_hostname": website.own_hostname,
-                    "label": website.label,
-                    "pageviews": views,
-                    "events": events,
-                }
-            )
+        websites: list[dict[str, object]] = [
+            {
+                "hostname": website.hostname,
+                "is_public": website.public,
+                "timezone": website.timezone,
+                "has_ssl": website.has_ssl,
+                "has_script": website.hostname in recent,
+                "own_hostname": website.own_hostname,
+                "label": website.label,
+                "pageviews": recent.get(website.hostname, (0, 0))[0],
+                "events": recent.get(website.hostname, (0, 0))[1],
+            }
+            for website in list(self.websites.values())
+        ]
         return websites if self.bare_list else {"success": True, "websites": websites}
 
     def _add(self, request: RecordedRequest, key: str) -> object:
@@ -176,10 +174,8 @@ class Service:
                 callback=callback,
                 headers=denied.headers,
             )
-        with self.rows.cursor() as cursor:
-            null = self.null_entries
-            numbers = Numbers(cursor, self.rows, hostname, query, null_entries=null)
-            data = stats_data(hostname, query, numbers)
+        numbers = Numbers(self.rows, hostname, query, null_entries=self.null_entries)
+        data = stats_data(hostname, query, numbers)
         if query.version >= WITH_FIELDS:
             data["generated_in_ms"] = round((self.clock() - began) * 1000)
         return stats_response(
@@ -249,7 +245,6 @@ def _requested_website(request: RecordedRequest) -> Website:
         raise Denied(400, "The payload is not a JSON object")
     given = cast("dict[str, Any]", payload)
     public, label = given.get("isPublic", False), given.get("label", "")
-    zone = given.get("timezone")
     try:
         hostname = host_name(given.get("hostname"))
     except ValueError:
@@ -258,5 +253,5 @@ def _requested_website(request: RecordedRequest) -> Website:
         raise Denied(400, "isPublic must be true or false")
     if not isinstance(label, str):
         raise Denied(400, "The label must be a string")
-    zone = zone if is_zone(zone) else "UTC"
-    return Website(hostname, timezone=zone, public=public, label=label)
+    zone = given.get("timezone")
+    return Website(hostname, zone if is_zone(zone) else "UTC", public, label)

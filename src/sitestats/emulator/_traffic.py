@@ -12,17 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import chain, product
+from itertools import chain, product, starmap
 from random import Random
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 import attrs
 
-from ._periods import DAY, SECOND, midnight
-from ._rows import Rows, Share
-
-T = TypeVar("T")
+from ._loading import Columns, read
+from ._periods import DAY, MICROSECOND, micros, midnight
+from ._rows import Rows, Table, pick
 
 DEMO: Final = "semicomplete.com"
 PARTS: Final = {
@@ -34,18 +33,33 @@ PARTS: Final = {
 
 def load_demo(rows: Rows, now: datetime) -> None:
     """Load real traffic of four days of 2015, moved to end yesterday."""
-    rows.take(_demo(), last=now.astimezone(UTC).date() - DAY)
+    moved = (now.astimezone(UTC).date() - DAY - date(2015, 5, 20)) // MICROSECOND
+    rows.tables = {
+        key: tuple(
+            block
+            | {
+                name: [cell + moved for cell in block[name]]
+                for name in ("ts", "metadata.hour_date")
+            }
+            for block in table
+        )
+        for key, table in _demo().items()
+    }
 
 
 @cache
-def _demo() -> Rows:
+def _demo() -> Mapping[tuple[str, bool], Table]:
     """The demo's rows, read once for all emulators of the process."""
     rows = Rows()
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
-        rows.load(path, undated=datetime.now(UTC))
+        columns = read(path, hostname=DEMO, undated=datetime.now(UTC))
+    rows.add(columns)
     for hostname, prefix in PARTS.items():
-        rows.copy(source=DEMO, target=hostname, prefix=prefix)
-    return rows
+        places = [
+            n for n, path in enumerate(columns["path"]) if path.startswith(prefix)
+        ]
+        rows.add(pick(columns, places) | {"hostname": [hostname] * len(places)})
+    return rows.tables
 
 
 # --- made-up traffic ------------------------------------------------------------------
@@ -86,8 +100,8 @@ class Kind:
 @cache
 def read_table() -> dict[str, Any]:
     """The numbers behind the traffic, from ``data/traffic.toml``."""
-    path = files("sitestats.emulator").joinpath("data/traffic.toml")
-    table = tomllib.loads(path.read_text("utf-8"))
+    with files("sitestats.emulator").joinpath("data/traffic.toml").open("rb") as file:
+        table = tomllib.load(file)
     return {**table, "kinds": [Kind(**one) for one in table["kinds"]]}
 
 
@@ -111,24 +125,32 @@ def make_sites(count: int) -> Iterator[Site]:
 
 
 def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
-    """Load the traffic of *days* days, which end yesterday, into empty *rows*."""
+    """Load the traffic of *days* days, which end yesterday."""
     sorts = [*product(read_table()["kinds"][: len(sites)], RATES)]
-    rows.load(chain.from_iterable(map(_visits, sorts)), undated=now)
-    shares: list[Share] = []
+    visits = read(
+        chain.from_iterable(starmap(_visits, sorts)), hostname=None, undated=now
+    )
     for site in sites:
-        for day, campaign, first, count in _plan(site, now, days):
+        places: list[int] = []
+        times: list[int] = []
+        for (start, end), campaign, first, count in _plan(site, now, days):
             place = (VISITS + STEPS) * sorts.index((site.kind, campaign))
             steps = round(count * RATES[campaign] * 6)
-            shares += [
-                Share(site.hostname, *day, place, VISITS, first, count),
-                Share(site.hostname, *day, place + VISITS, STEPS, first, steps),
+            chosen = [place + n % VISITS for n in range(first, first + count)]
+            place += VISITS
+            chosen += [place + n % STEPS for n in range(first, first + steps)]
+            places += chosen
+            # A day may be shorter or longer than the visits' own, the first of 1970.
+            times += [
+                start + visits["ts"][n] * (end - start) // 86_400_000_000
+                for n in chosen
             ]
-    rows.spread(shares)
+        own: Columns = {"ts": times, "hostname": [site.hostname] * len(times)}
+        rows.add(pick(visits, places) | own)
 
 
-def _visits(sort: tuple[Kind, bool]) -> Iterator[dict[str, object]]:
+def _visits(kind: Kind, campaign: bool) -> Iterator[dict[str, object]]:  # noqa: FBT001
     """Visits of a kind of website, usual ones or those of a campaign."""
-    kind, campaign = sort
     random = Random(f"{kind.name} {campaign}")  # noqa: S311 - the same in every run
     table = read_table()
     for number in range(VISITS + STEPS):
@@ -162,7 +184,7 @@ def _visits(sort: tuple[Kind, bool]) -> Iterator[dict[str, object]]:
         yield visit
 
 
-def _pick(random: Random, often: Mapping[T, float]) -> T:
+def _pick(random: Random, often: Mapping[Any, float]) -> Any:
     return random.choices([*often], [*often.values()])[0]
 
 
@@ -171,22 +193,18 @@ def _plan(
 ) -> Iterator[tuple[tuple[int, int], bool, int, int]]:
     """The visits of each day.
 
-    Yields the start and the length of the day as in ``Share``, whether the visits are
-    those of a campaign, the first visit, and their number.
+    Yields the start and the end of the day in microseconds since 1970, whether the
+    visits are those of a campaign, the first visit, and their number.
     """
     random = Random(site.hostname)  # noqa: S311 - the same in every run
     zone = ZoneInfo(site.timezone)
     last = now.astimezone(zone).date() - DAY
-    growths: Sequence[float] = read_table()["growth"]
-    growth = growths[site.number % len(growths)]
+    growth = read_table()["growth"][site.number % len(read_table()["growth"])]
     end = midnight(last - days * DAY + DAY, zone)
     for back in range(1 - days, 1):
         day = last + back * DAY
         start, end = end, midnight(day + DAY, zone)
-        moments = (
-            round(start.replace(tzinfo=UTC).timestamp()) * 1_000_000,
-            (end - start) // SECOND,
-        )
+        moments = micros(start), micros(end)
         usual = 600 / (5 + site.number) * _season(day) * (0.85 + 0.3 * random.random())
         usual *= 1 + (1 + back / days) * (growth - 1)
         if day.weekday() >= 5:  # noqa: PLR2004 - Saturday

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
-from ._emulator import Emulator
+import sitestats.emulator
 
 if TYPE_CHECKING:
     from sitestats import AsyncClient, Client
+    from sitestats.emulator import Emulator
 
 
 @pytest.fixture
 def sitestats_emulator() -> Emulator:
     """An emulator without websites, for one test."""
-    return Emulator()
+    return sitestats.emulator.Emulator()
 
 
 @pytest.fixture
@@ -37,6 +37,8 @@ def sitestats_async_client(sitestats_emulator: Emulator) -> Iterator[AsyncClient
 
     It works in any event loop, and needs no plugin for async fixtures.
     """
+    import anyio
+
     client = sitestats_emulator.async_client()
     yield client
     # The test's event loop may be closed, which is fine without a socket.
