@@ -75,8 +75,8 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Emulator:
 
 
 def own_journals() -> list[Path]:
-    """The files in the state folder."""
-    return [*_journal.state_folder().iterdir()]
+    """The journals in the state folder."""
+    return [*_journal.state_folder().glob("*.journal")]
 
 
 @pytest.mark.parametrize(("first", "second"), JOURNALS)

@@ -1,36 +1,40 @@
-"""Lock files with ``flock``: a file that one process at a time can open.
+"""Lock files: one process at a time, on every system.
 
-The system releases the lock when the process ends, however it ends. Windows has no
-``flock``, and no such lock.
+The system releases a lock when its process ends, however it ends.
 """
 
 from __future__ import annotations
 
-import os
-import sys
+import errno
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import partial
-from io import FileIO
 
 from .errors import BusyError
 
 
 @contextmanager
-def locked(name: str, *, busy: str) -> Generator[FileIO]:
-    """Open the file *name* for reading and appending, or create it, and lock it.
+def locked(path: str, *, busy: str) -> Generator[None]:
+    """Lock the file *path*, which has no other content, and may stay.
 
     Raises:
         BusyError: Another process has locked it, or another part of this one; *busy*
             is its message.
         OSError: It can't be opened or locked.
     """
-    with FileIO(name, "a+", opener=partial(os.open, mode=0o600)) as file:
-        if sys.platform != "win32":
-            import fcntl
+    # It takes as long to import as all that a call needs.
+    from filelock import FileLock, Timeout
 
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BusyError(busy) from None
-        yield file
+    # Of all threads, since another one may end an async generator.
+    lock = FileLock(path, mode=0o600, thread_local=False)
+    try:
+        held = lock.acquire(blocking=False)
+    except Timeout:
+        raise BusyError(busy) from None
+    except NotImplementedError as error:
+        # Some file systems of a network lock nothing.
+        raise OSError(errno.ENOSYS, str(error), path) from error
+    except OSError as error:
+        error.filename = path
+        raise
+    with held:
+        yield

@@ -2,7 +2,7 @@
 
 A run has the journal of its account, in the user's state folder, and may have one of
 the caller's: an add is announced in both, so that the next run finds it in either. Both
-stay locked during the run.
+stay locked during the run, by a file beside each.
 
 A journal has one JSON object a line. A line that was cut off announces nothing. It
 holds host names, times, states and the service's messages, and no credential.
@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -113,6 +114,18 @@ class Journals:
         self._files.append(file)
 
 
+@contextmanager
+def _opened(path: str) -> Generator[FileIO]:
+    """Open the journal *path* for reading and appending, or create it, and lock it."""
+    opener = partial(os.open, mode=0o600)
+    lock = f"{Path(path).resolve()}.lock"
+    with (
+        FileIO(path, "a+", opener=opener) as file,
+        locked(lock, busy=_BUSY.format(lock)),
+    ):
+        yield file
+
+
 def _replay(record: dict[str, Any], pending: dict[str, float], added: set[str]) -> None:
     match record.get("event"):
         case "sending":
@@ -149,7 +162,7 @@ def open_journals(
         try:
             own = account_file(settings)
             own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = stack.enter_context(locked(str(own), busy=_BUSY.format(own)))
+            file = stack.enter_context(_opened(str(own)))
         except (OSError, RuntimeError) as error:
             # With a journal of the caller's, the runs that have it know of each other.
             if path is None:
@@ -160,9 +173,7 @@ def open_journals(
         else:
             journals.open(file, service)
         if path is not None:
-            name = os.fspath(path)
-            file = stack.enter_context(locked(name, busy=_BUSY.format(name)))
-            journals.open(file, service)
+            journals.open(stack.enter_context(_opened(os.fspath(path))), service)
         yield journals
 
 
