@@ -15,7 +15,7 @@ import os
 import sys
 import time
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from io import FileIO
@@ -45,6 +45,7 @@ class Journals:
     clock until which the service may still process it."""
     added: set[str] = attrs.field(factory=set[str])
     """Host names that an interrupted run added."""
+    _head: dict[str, str] = attrs.field(factory=dict[str, str])
     _files: list[FileIO] = attrs.field(factory=list[FileIO])
 
     def record(self, event: Sending | Settled | Ended) -> None:
@@ -55,17 +56,10 @@ class Journals:
         """
         record = {"at": time.time(), "event": type(event).__name__.lower()}
         record |= attrs.asdict(event)
-        _replay(record, self.pending, self.added)
-        line = json.dumps(record).encode() + b"\n"
         for file in self._files:
-            try:
-                file.write(line)
-                os.fsync(file.fileno())
-            except OSError as error:
-                raise ConfigurationError(
-                    f"the journal {file.name} can't be written, so nothing more is "
-                    f"sent: {error.strerror}"
-                ) from error
+            is_new = not file.seek(0, os.SEEK_END)
+            _append(file, *([self._head] if is_new else []), record)
+        _replay(record, self.pending, self.added)
         is_settled = all(until <= time.time() for until in self.pending.values())
         if isinstance(event, Ended) and is_settled:
             for file in self._files:
@@ -79,10 +73,10 @@ class Journals:
             SpecError: It is not a journal, or is damaged. It is not changed.
         """
         file.seek(0)
-        head = json.dumps({"journal": "sitestats", "service": service}).encode()
+        self._head = {"journal": "sitestats", "service": service}
         data, end, rest = file.readall().rpartition(b"\n")
         lines = data.splitlines() if end else []
-        if not lines and not head.startswith(rest):
+        if not lines and not json.dumps(self._head).encode().startswith(rest):
             raise _refused(
                 "the file is not a journal: name a new one", f"{file.name}:1"
             )
@@ -106,8 +100,6 @@ class Journals:
                 )
                 raise _refused(message, f"{file.name}:{number}") from None
         file.truncate(len(data) + len(end))
-        if not lines:
-            file.write(head + b"\n")
         for hostname, until in began.items():
             self.pending[hostname] = max(until, self.pending.get(hostname, 0))
         self.added |= added
@@ -124,6 +116,28 @@ def _opened(path: str) -> Generator[FileIO]:
         locked(lock, busy=_BUSY.format(lock)),
     ):
         yield file
+
+
+def _append(file: FileIO, *records: dict[str, Any]) -> None:
+    """Write *records* as whole lines, or nothing of them.
+
+    Raises:
+        ConfigurationError: It can't be written.
+    """
+    data = "".join(f"{json.dumps(record)}\n" for record in records).encode()
+    end = file.tell()
+    try:
+        # A disk that is nearly full takes a part.
+        while data:
+            data = data[file.write(data) :]
+        os.fsync(file.fileno())
+    except OSError as error:
+        with suppress(OSError):
+            file.truncate(end)
+        raise ConfigurationError(
+            f"the journal {file.name} can't be written, so nothing more is sent: "
+            f"{error.strerror}"
+        ) from error
 
 
 def _replay(record: dict[str, Any], pending: dict[str, float], added: set[str]) -> None:
