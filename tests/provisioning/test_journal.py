@@ -318,7 +318,7 @@ def test_a_full_disk_stops_the_run(
     most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, most[1]))
     try:
-        with opened(variant, emulator, base_url="http://emulator.test") as client:
+        with opened(variant, emulator, base_url="https://emulator.test") as client:
             report = client.websites.ensure(SPECS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, most)

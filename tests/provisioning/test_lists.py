@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import datetime as dt
 import io
 import json
 import re
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +73,7 @@ GOOD = {
         "# of today\n\n"
         "Host-Name,TIME ZONE,is_public,label\n"
         'shop.example,Europe/Amsterdam,1,"a, ""b"""\n'
-        "#old.example,UTC,,\nblog.example\n"
+        "#old.example\nblog.example\n"
     ),
     "semicolons.csv": (
         "label;public;hostname;timezone\r\n"
@@ -175,7 +178,7 @@ def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
-    "TOML syntax": ("a.toml", "a = 1\nb = ]", [("", "at line 2, column 5")]),
+    "TOML syntax": ("a.toml", "[[websites]]\nb = ]", [("", "at line 2, column 5")]),
     "JSON syntax": ("a.json", '[\n {"a" 1}]', [("", "line 2 column 7")]),
     "a huge number": ("a.json", f'["{"9" * 5000}",\n -{"9" * 5000}]', [
         ("", "4300 digits"),
@@ -194,7 +197,18 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         ("", "'websites', alone"),
     ]),
     "a table": ("a.toml", "[websites]\nhostname='a.example'", [("", "are a list")]),
-    "a root": ("a.json", " 7", [("", "are a list")]),
+    "a key twice": ("a", '["a.example", {"timezone": "UTC", "timezone": null}]', [
+        (": websites[1]", "two columns or keys are the timezone"),
+    ]),
+    "the list twice": ("a", '{"websites": ["a.example"], "websites": []}', [
+        ("", "'websites', alone"),
+    ]),
+    "NaN": ("a", '[{"hostname": "a.example", "public": NaN, "label": Infinity}]', [
+        (": websites[0]: public", "NaN is not a value"),
+    ]),
+    "a row with #": ("a.csv", "hostname,label\n#a.example,\nb.example", [
+        (":2: hostname", "'#a.example' is not a valid"),
+    ]),
     "numbers": ("a.json", '["a.example", 7]', [(": websites[1]", "not 7")]),
     "zone": (
         "a.toml",
@@ -238,14 +252,12 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         "a.csv",
         "hostname,label\na.example,x\nA.Example.,y\nb,c,d\nc\nd.example\nd.example,z",
         [
-            (":3", "a.example is given twice, here and at a.csv:2"),
+            (":3", "here and at a.csv:2, with the label 'y' here and 'x' there: leave"),
             (":4", "more cells"),
             (":5: hostname", "is not a valid"),
             (":7", "d.example is given twice"),
         ],
     ),
-    "YAML": ("a.yaml", "- a.example", [("", "YAML can't be read: save the list as")]),
-    "no workbook": ("a.xlsx", "hostname", [("", "XLSX can't be read")]),
 }  # fmt: skip
 
 
@@ -270,7 +282,7 @@ def test_a_file_that_can_t_be_read_is_an_error(tmp_path: Path) -> None:
     FileNotFoundError, as from open().
     """
     for data in (b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"):
-        with pytest.raises(SpecError, match="not in UTF-8: save it as UTF-8"):
+        with pytest.raises(SpecError, match="save it as UTF-8, in Excel as CSV UTF-8"):
             load(data)
     with pytest.raises(FileNotFoundError):
         WebsiteSpec.load(tmp_path / "a.toml")
@@ -331,18 +343,50 @@ def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
 
 
 def test_an_empty_cell_is_a_value_that_is_not_given() -> None:
-    """So is null, and NaN, which pandas writes for an empty cell."""
+    """So is null."""
     wanted = ((WebsiteSpec("a.example"),), [])
     assert load("hostname,label,public\na.example,,\n") == wanted
-    for empty in ("null", "NaN"):
-        row = f'{{"hostname": "a.example", "public": {empty}, "label": {empty}}}'
-        assert load(f"[{row}]", "a.json") == wanted
+    row = '{"hostname": "a.example", "public": null, "label": null}'
+    assert load(f"[{row}]", "a.json") == wanted
+
+
+def test_a_comment_is_a_line_without_a_separator() -> None:
+    """A row that begins with ``#`` is none, nor is a quoted cell, nor a header."""
+    text = "# of today, as it is\n#label;Host-Name\n#1 shop;a.example\n# closed\n"
+    assert load(text)[0] == (WebsiteSpec("a.example", label="#1 shop"),)
+    with pytest.raises(SpecError, match=r"'#b\.example' is not a valid host name"):
+        load('hostname\na.example\n"#b.example"\n')
 
 
 def test_yes_and_no_are_read() -> None:
     """Yes and no are read in any case, and as spreadsheets write them."""
-    yes = ["yes", "YES", "1", "true", "WAHR", "ja", "waar", "VRAI", "oui", "verdadero"]
-    no = ["no", "0", "false", "Falsch", "nein", "ONWAAR", "nee", "faux", "non", "falso"]
+    yes = [
+        "yes",
+        "YES",
+        "1",
+        "true",
+        "WAHR",
+        "ja",
+        "waar",
+        "VRAI",
+        "oui",
+        "SÍ",
+        "tak",
+        "EVET",
+    ]
+    no = [
+        "no",
+        "0",
+        "false",
+        "Falsch",
+        "nein",
+        "ONWAAR",
+        "nee",
+        "faux",
+        "NÃO",
+        "nei",
+        "hayir",
+    ]
     rows = [f"w{number}.example,{word}" for number, word in enumerate([*yes, *no])]
     specs, _ = load("\n".join(["hostname,public", *rows]))
     assert [spec.public for spec in specs] == [True] * len(yes) + [False] * len(no)
@@ -367,42 +411,87 @@ def test_accept_differing_is_for_the_others() -> None:
 # --- workbooks --------------------------------------------------------------------
 
 
-def workbook(*rows: list[Any]) -> bytes:
-    """A workbook whose first sheet has these rows."""
+def workbook(*rows: list[Any], change: Callable[[Any], object] = repr) -> bytes:
+    """A workbook whose first sheet has these rows, after *change* of the sheet."""
     book = openpyxl.Workbook()
     sheet: Any = book.active
     sheet.title = "Liste"
     for row in rows:
         sheet.append(row)
     book.create_sheet("notes").append(["nothing"])
+    change(sheet)
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
 
 
-def test_a_workbook_is_read(tmp_path: Path) -> None:
-    """The first sheet of a workbook is a list, with flags, numbers and empty rows."""
-    path = tmp_path / "list.xlsx"
+def test_a_workbook_is_read() -> None:
+    """The first sheet of a workbook is a list, with flags, numbers and empty rows. A
+    ``#`` begins no comment, and what is wrong in an ignored column does not matter.
+    """
     rows = [
-        [None, None, None, None],
+        [None, None, " ", None],
         ["Host Name", "Öffentlich", "label", "Kunde"],
-        ["a.example", True, 7, "x"],
+        ["a.example\xa0", True, 7.0, "=NA()"],
         [None, None, None, None],
-        ["b.example", "nein", "'=x", None],
-        ["c.example"],
+        ["b.example", "nein", "'=x", dt.date(2026, 1, 1)],
+        ["c.example", None, "#1", "#N/A"],
+        ["d.example"],
     ]
-    path.write_bytes(workbook(*rows))
-    with pytest.warns(SiteStatsWarning, match="ignored columns: 'Kunde'"):
-        specs = WebsiteSpec.load(
-            path, columns={"public": "Öffentlich"}, ignore_columns=True
-        )
+    data = workbook(*rows, change=lambda sheet: sheet.merge_cells("D6:D7"))
+    columns = {"public": "Öffentlich"}
+    specs, notes = load(data, "pipe", columns=columns, ignore_columns=True)
     assert specs == (
         WebsiteSpec("a.example", public=True, label="7"),
         WebsiteSpec("b.example", public=False, label="'=x"),
-        WebsiteSpec("c.example"),
+        WebsiteSpec("c.example", label="#1"),
+        WebsiteSpec("d.example"),
     )
-    names = [host.text for host in read_host_list(path)]
-    assert names == ["a.example", "b.example", "c.example"]
+    assert notes == ["pipe: ignored columns: 'Kunde'"]
+
+
+CELLS: dict[str, tuple[Any, str]] = {
+    "merged": (None, "merged with others"),
+    "a formula": ("=UPPER(A1)", "a formula: paste its value"),
+    "an error": ("#N/A", "an error"),
+    "a date": (dt.date(2026, 1, 31), "a date or number"),
+    "a time": (dt.time(12, 30), "a date or number"),
+    "a broken number": (1.5, "a date or number"),
+    "a long number": (10**11, "a date or number"),
+}
+
+
+@pytest.mark.parametrize(("value", "words"), CELLS.values(), ids=CELLS)
+def test_a_cell_that_looks_otherwise_is_refused(value: object, words: str) -> None:
+    """The error has the sheet and the cell, and what to do there."""
+    rows = [["hostname", "timezone"], ["a.example", "UTC"], ["b.example", value]]
+
+    def merge(sheet: Any) -> None:
+        if value is None:
+            sheet.merge_cells("B2:B3")
+
+    with pytest.raises(SpecError) as caught:
+        load(workbook(*rows, change=merge), "x.xlsx")
+    (problem,) = caught.value.problems
+    assert problem.where == "x.xlsx: Liste!B3"
+    assert words in problem.message
+
+
+def test_what_is_hidden_is_told() -> None:
+    """Hidden rows count, and a note says how many. A hidden first sheet is refused."""
+
+    def hide_row(sheet: Any) -> None:
+        sheet.row_dimensions[3].hidden = True
+
+    def hide_sheet(sheet: Any) -> None:
+        sheet.sheet_state = "veryHidden"
+
+    rows = [["hostname"], ["a.example"], ["b.example"]]
+    specs, notes = load(workbook(*rows, change=hide_row), "x.xlsx")
+    assert [spec.hostname for spec in specs] == ["a.example", "b.example"]
+    assert notes == ["x.xlsx: Liste: 1 hidden row will count as the others do"]
+    with pytest.raises(SpecError, match=r"Liste: the first sheet is hidden: show it"):
+        load(workbook(*rows, change=hide_sheet), "x.xlsx")
 
 
 def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,6 +509,51 @@ def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
         load(whole, "pipe")
+
+
+WORDS: dict[Any, bool | None] = {None: None, True: True, "nein": False, "1": True}
+LABELS = [None, "#1", "shop", "a, b ", 'a;"b"', "x\ny", "'", "ü", "1e3", "=A1", "#N/A"]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from([None, "UTC", "Asia/Tokyo"]),
+            st.sampled_from([*WORDS]),
+            st.sampled_from([*LABELS, 7, 7.5, dt.date(2026, 1, 1), True]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    separator=st.sampled_from([",", ";", "\t", ""]),
+    is_merged=st.booleans(),
+)
+def test_a_list_is_read_as_it_looks_or_refused(
+    rows: list[Any], separator: str, *, is_merged: bool
+) -> None:
+    """What a spreadsheet saves, as CSV or as a workbook, gives the websites that it
+    shows, or an error with the places.
+    """
+    table = [[f"w{number}.example", *row] for number, row in enumerate(rows)]
+    header, text = ["#Hostname", "timezone", "public", "label"], io.StringIO()
+    csv.writer(text, delimiter=separator or ",").writerows([header, *table])
+    data = f"\ufeff# a comment\r\n{text.getvalue()}".encode()
+    if not separator:
+        area = f"B2:B{1 + len(table)}" if is_merged else "A1:A1"
+        data = workbook(header, *table, change=lambda sheet: sheet.merge_cells(area))
+    shown = [
+        WebsiteSpec(host, zone, WORDS[public], None if label is None else str(label))
+        for host, zone, public, label in table
+    ]
+    try:
+        found = load(data)
+    except SpecError as error:
+        places = [problem.where for problem in error.problems]
+    else:
+        assert found == (tuple(shown), [])
+        return
+    assert not separator
+    assert all(place.startswith("list.csv: Liste!") for place in places)
 
 
 # --- saved lists ------------------------------------------------------------------

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Generator
@@ -34,6 +35,7 @@ _BUSY: Final = (
     "another run adds websites for this account on this machine: wait for its end, and "
     "run this one again (it holds {})"
 )
+_HEAD: Final = re.compile(rb'{"journal": "sitestats", "service": "([!-~]+)"}\n')
 
 
 @attrs.define
@@ -45,7 +47,7 @@ class Journals:
     clock until which the service may still process it."""
     added: set[str] = attrs.field(factory=set[str])
     """Host names that an interrupted run added."""
-    _head: dict[str, str] = attrs.field(factory=dict[str, str])
+    _head: bytes = b""
     _files: list[FileIO] = attrs.field(factory=list[FileIO])
 
     def record(self, event: Sending | Settled | Ended) -> None:
@@ -57,8 +59,20 @@ class Journals:
         record = {"at": time.time(), "event": type(event).__name__.lower()}
         record |= attrs.asdict(event)
         for file in self._files:
-            is_new = not file.seek(0, os.SEEK_END)
-            _append(file, *([self._head] if is_new else []), record)
+            end = file.seek(0, os.SEEK_END)
+            rest = (b"" if end else self._head) + json.dumps(record).encode() + b"\n"
+            try:
+                # A disk that is nearly full takes a part.
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError as error:
+                with suppress(OSError):
+                    file.truncate(end)
+                raise ConfigurationError(
+                    f"the journal {file.name} can't be written, so nothing more is "
+                    f"sent: {error.strerror}"
+                ) from error
         _replay(record, self.pending, self.added)
         is_settled = all(until <= time.time() for until in self.pending.values())
         if isinstance(event, Ended) and is_settled:
@@ -72,34 +86,32 @@ class Journals:
             ConfigurationError: It is for another service.
             SpecError: It is not a journal, or is damaged. It is not changed.
         """
+        head = json.dumps({"journal": "sitestats", "service": service})
+        self._head = f"{head}\n".encode()
         file.seek(0)
-        self._head = {"journal": "sitestats", "service": service}
-        data, end, rest = file.readall().rpartition(b"\n")
-        lines = data.splitlines() if end else []
-        if not lines and not json.dumps(self._head).encode().startswith(rest):
+        data = file.readall()
+        if data[: len(self._head)] != self._head[: len(data)]:
+            if other := _HEAD.match(data):
+                raise ConfigurationError(
+                    f"the journal {file.name} is for {other[1].decode()}, and this "
+                    f"run uses {service}: name another file"
+                )
             raise _refused(
                 "the file is not a journal: name a new one", f"{file.name}:1"
             )
         began: dict[str, float] = {}
         added: set[str] = set()
-        for number, line in enumerate(lines, start=1):
+        whole, end, _ = data.rpartition(b"\n")
+        for number, line in enumerate(whole.splitlines()[1:], start=2):
             try:
-                record = json.loads(line)
-                if number == 1 and record["journal"] and record["service"] != service:
-                    raise ConfigurationError(
-                        f"the journal {file.name} is for {record['service']}, and this "
-                        f"run uses {service}: name another file"
-                    )
-                _replay(record, began, added)
+                _replay(json.loads(line), began, added)
             except (AttributeError, LookupError, TypeError, ValueError):
-                message = (
-                    "the file is not a journal: name a new one"
-                    if number == 1
-                    else "the journal is damaged here: repair the line, or remove the "
-                    "file if no add can be pending"
-                )
-                raise _refused(message, f"{file.name}:{number}") from None
-        file.truncate(len(data) + len(end))
+                raise _refused(
+                    "the journal is damaged here: repair the line, or remove the "
+                    "file if no add can be pending",
+                    f"{file.name}:{number}",
+                ) from None
+        file.truncate(len(whole) + len(end))
         for hostname, until in began.items():
             self.pending[hostname] = max(until, self.pending.get(hostname, 0))
         self.added |= added
@@ -116,28 +128,6 @@ def _opened(path: str) -> Generator[FileIO]:
         locked(lock, busy=_BUSY.format(lock)),
     ):
         yield file
-
-
-def _append(file: FileIO, *records: dict[str, Any]) -> None:
-    """Write *records* as whole lines, or nothing of them.
-
-    Raises:
-        ConfigurationError: It can't be written.
-    """
-    data = "".join(f"{json.dumps(record)}\n" for record in records).encode()
-    end = file.tell()
-    try:
-        # A disk that is nearly full takes a part.
-        while data:
-            data = data[file.write(data) :]
-        os.fsync(file.fileno())
-    except OSError as error:
-        with suppress(OSError):
-            file.truncate(end)
-        raise ConfigurationError(
-            f"the journal {file.name} can't be written, so nothing more is sent: "
-            f"{error.strerror}"
-        ) from error
 
 
 def _replay(record: dict[str, Any], pending: dict[str, float], added: set[str]) -> None:

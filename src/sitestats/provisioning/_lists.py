@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import re
 import tomllib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
@@ -16,27 +19,39 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 import attrs
 
 from sitestats._common.errors import Problem, SpecError, load_extra, warn
-from sitestats._common.text import FORMULA, nearest, shown
+from sitestats._common.text import FORMULA, counted, did_you_mean, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
-Row: TypeAlias = tuple[str, list[tuple[str, Any]] | Problem]
-"""The place of a website, and its values by the list's own names, or what is wrong."""
+Row: TypeAlias = tuple[str, list[tuple[str, Any]]]
+"""The place of a website, and its values by the list's own names. What is wrong with a
+value is a problem in its place, and what is wrong with the row is nameless."""
 
 _FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
 _OF_THE_SERVICE: Final = frozenset(
     ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
 )
 """What only the service decides, in a list of its websites that was saved."""
-_FLAGS: Final = {
-    **dict.fromkeys(("true", "yes", "1"), True),
-    **dict.fromkeys(("false", "no", "0"), False),
-    # A spreadsheet writes the words of its own language.
-    **dict.fromkeys(("wahr", "ja", "waar", "vrai", "oui", "verdadero", "vero"), True),
-    **dict.fromkeys(("falsch", "nein", "onwaar", "nee", "faux", "non", "falso"), False),
-}
+# Also what spreadsheets write for true and false in their own language.
+_YES: Final = """
+    true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim prawda tak
+    pravda ano áno igaz igen sand sann sant tosi kyllä doğru evet adevărat da да так
+"""
+_NO: Final = """
+    false no 0 falsch nein onwaar nee faux non falso não nao fałsz nie nepravda ne hamis
+    nem falsk usann falskt nej nei epätosi ei fals nu нет ні не
+    yanlış yanliş hayır hayir
+"""  # noqa: RUF001 - Turkish
+_FLAGS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
 _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 """The ``'`` that keeps a spreadsheet from running a text as a formula."""
+_TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")
+_WRONG_CELLS: Final = {
+    "merged": "the cell is merged with others: split them, and fill each one",
+    "f": "the cell has a formula: paste its value in place of it",
+    "e": "the cell has an error: correct it",
+    "d": "a date or number may look otherwise: format the cell as text, and type it",
+}
 
 
 @attrs.frozen
@@ -70,10 +85,8 @@ def read_host_list(
     columns = {"hostname": (columns or {}).get("hostname", "hostname")}
     hosts: list[ListedHost] = []
     problems: list[Problem] = []
-    for where, fields in load_fields(path, columns, ignore=None):
-        if isinstance(fields, Problem):
-            problems.append(fields)
-        elif isinstance(host := fields.get("hostname"), str):
+    for where, fields in load_fields(path, columns, problems, ignore=None):
+        if isinstance(host := fields.get("hostname"), str):
             hosts.append(ListedHost(host, where))
         else:
             problems.append(_problem(f"a host name is text, not {shown(host)}", where))
@@ -83,9 +96,14 @@ def read_host_list(
 
 
 def load_fields(
-    source: Source, columns: Mapping[str, str] | None, *, ignore: bool | None
-) -> Iterator[tuple[str, dict[str, Any] | Problem]]:
-    """The place of each website of a list, and its fields or what is wrong with it.
+    source: Source,
+    columns: Mapping[str, str] | None,
+    problems: list[Problem],
+    *,
+    ignore: bool | None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The place of each website of a list, and its fields; *problems* gets what is
+    wrong with the others.
 
     With *ignore*, unknown columns are left out; with None, also those that resemble a
     field, and without a warning.
@@ -99,33 +117,35 @@ def load_fields(
     rows = [*_read(source, columns)]
     if not rows:
         _refuse("the list has no websites", name)
-    found = [values for _, values in rows if not isinstance(values, Problem)]
-    names = dict.fromkeys(name for values in found for name, _ in values)
-    known = _fields_of(names, columns, name, ignore=ignore) if found else {}
+    names = dict.fromkeys(name for _, values in rows for name, _ in values if name)
+    known = _fields_of(names, columns, name, ignore=ignore) if names else {}
     for where, values in rows:
-        if isinstance(values, Problem):
-            yield where, values
-            continue
         fields: dict[str, Any] = {}
         for column, value in values:
-            field = known.get(column)
+            field = known.get(column) if column else ""
             if field in fields:
-                message = f"two columns or keys are the {field}: leave one out"
-                yield where, _problem(message, where)
-                break
-            if field is not None and value is not None:
-                fields[field] = _as_field(field, value)
-        else:
-            yield where, fields
+                fields[field] = _problem(
+                    f"two columns or keys are the {field}: leave one out", where
+                )
+            elif field is not None:
+                fields[field] = _as_field(field, value, where)
+        wrong = [value for value in fields.values() if isinstance(value, Problem)]
+        problems += wrong
+        if not wrong:
+            yield where, {key: one for key, one in fields.items() if one is not None}
 
 
-def _as_field(field: str, value: object) -> object:
+def _as_field(field: str, value: object, where: str) -> object:
     """A value as a specification has it: flags in words, without blanks around it."""
+    if isinstance(value, float) and math.isnan(value):
+        return _problem(
+            "NaN is not a value: write null, or leave it out", f"{where}: {field}"
+        )
     if not isinstance(value, str) or field == "label":
         return value
     text = value.strip()
-    is_flag = field in {"public", "accept_differing"}
-    return _FLAGS.get(text.casefold(), text) if is_flag else text
+    flags = _FLAGS if field in {"public", "accept_differing"} else {}
+    return flags.get(text.casefold(), text)
 
 
 def _fields_of(
@@ -149,17 +169,14 @@ def _fields_of(
     wrong += [
         f"{shown(one)} is not a field of a website" for one in {*columns} - {*_FIELDS}
     ]
+    fields = f" ({', '.join(_FIELDS)})"
     for name, key in others.items():
-        meant = nearest(key, missing)
-        if meant is not None and ignore is not None:
+        meant = did_you_mean(key, missing)
+        if ignore is False or (meant and ignore):
             wrong.append(
-                f"{shown(name)} is not a field of a website (did you mean {meant!r}?): "
-                "rename it, or map it by columns="
-            )
-        elif ignore is False:
-            wrong.append(
-                f"{shown(name)} is not a field of a website ({', '.join(_FIELDS)}): "
-                "map it by columns=, or ignore it by ignore_columns=True"
+                f"{shown(name)} is not a field of a website"
+                f"{meant or fields}: map it by columns="
+                f"{'' if meant else ', or ignore it by ignore_columns=True'}"
             )
     if wrong:
         raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
@@ -174,9 +191,8 @@ def _folded(name: str) -> str:
 
 def name_of(source: Source) -> str:
     """What *source* is called in errors."""
-    if isinstance(source, (str, os.PathLike)):
-        return os.fspath(source)
-    return str(getattr(source, "name", "<file>"))
+    is_path = isinstance(source, str | os.PathLike)
+    return str(source if is_path else getattr(source, "name", "<file>"))
 
 
 # --- formats ----------------------------------------------------------------------
@@ -184,48 +200,47 @@ def name_of(source: Source) -> str:
 
 def _read(source: Source, columns: Mapping[str, str]) -> Iterator[Row]:
     name = name_of(source)
-    if isinstance(source, (str, os.PathLike)):
-        data = Path(source).read_bytes()
-    else:
-        data = source.read()
+    data = (
+        Path(source).read_bytes()
+        if isinstance(source, str | os.PathLike)
+        else source.read()
+    )
     # A workbook comes by a pipe too.
     if data.startswith(b"PK\x03\x04"):
         return _table(_workbook(data, name))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        _refuse("the file is not in UTF-8: save it as UTF-8", name)
-    kind = _kind(text, Path(name).suffix.lower().removeprefix("."), columns)
-    if kind not in {"json", "toml", "csv", "txt"}:
-        _refuse(f"{kind.upper()} can't be read: save the list as CSV or JSON", name)
-    if kind in {"csv", "txt"}:
-        return _table(_csv(text, name)) if kind == "csv" else _lines(text, name)
-    try:
-        tree: Any = json.loads(text) if kind == "json" else tomllib.loads(text)
-    except (RecursionError, ValueError) as error:
-        _refuse(f"not valid {kind.upper()}: {error}", name)
-    return _tree(tree, name)
+        _refuse("the file is not UTF-8: save it as UTF-8, in Excel as CSV UTF-8", name)
+    hostname = _folded(columns.get("hostname", "hostname"))
+    lines = [*io.StringIO(text, newline="")]
+    start = _first_line(lines, hostname)
+    first = "".join(lines[start : start + 1]).strip()
+    is_toml = _TOML.match(first)
+    if is_toml or first.startswith(("[", "{")):
+        # As pairs, since a key of JSON may be there twice.
+        of_json = partial(json.loads, object_pairs_hook=tuple)
+        try:
+            return _tree((tomllib.loads if is_toml else of_json)(text), name)
+        except (RecursionError, ValueError) as error:
+            _refuse(f"not valid {'TOML' if is_toml else 'JSON'}: {error}", name)
+    if "." in first and hostname not in _names(first):
+        return _lines(text, name)
+    return _table(_csv(["\n"] * start + lines[start:], first, name))
 
 
-def _kind(text: str, suffix: str, columns: Mapping[str, str]) -> str:
-    """The format of a list, by its name, else by its first line."""
-    if suffix in {"json", "toml", "xls", "xlsx", "yaml", "yml"}:
-        return suffix
-    first = _first_line(text)
-    cells = {_folded(cell) for cell in first.split(_separator(first))}
-    if _folded(columns.get("hostname", "hostname")) in cells:
-        return "csv"
-    if first.startswith(("[[", "websites")):
-        return "toml"
-    if first.startswith(("[", "{")):
-        return "json"
-    # A list of names alone may be called CSV too.
-    return "csv" if suffix == "csv" and (len(cells) > 1 or "." not in first) else "txt"
+def _first_line(lines: Iterable[str], hostname: str) -> int:
+    """The index of the line that names the columns, or the first that is no comment."""
+    found = (
+        index
+        for index, line in enumerate(map(str.strip, lines))
+        if line and (line[0] != "#" or hostname in _names(line))
+    )
+    return next(found, 0)
 
 
-def _first_line(text: str) -> str:
-    lines = map(str.strip, io.StringIO(text, newline=None))
-    return next((line for line in lines if line and line[0] != "#"), "")
+def _names(line: str) -> set[str]:
+    return {_folded(cell) for cell in line.split(_separator(line))}
 
 
 def _separator(first_line: str) -> str:
@@ -240,78 +255,98 @@ def _lines(text: str, name: str) -> Iterator[Row]:
 
 
 def _tree(tree: Any, name: str) -> Iterator[Row]:
-    if isinstance(tree, dict):
-        if [*cast("dict[str, Any]", tree)] != ["websites"]:
+    if isinstance(tree, (dict, tuple)):
+        pairs = _pairs(tree)
+        if [key for key, _ in pairs] != ["websites"]:
             _refuse(
                 "write the websites as a list with the name 'websites', alone", name
             )
-        tree = cast("dict[str, Any]", tree)["websites"]
+        tree = pairs[0][1]
     if not isinstance(tree, list):
         _refuse(f"the websites are a list, not {shown(cast('object', tree))}", name)
     for index, website in enumerate(cast("Sequence[Any]", tree)):
         where = f"{name}: websites[{index}]"
         if isinstance(website, str):
             yield where, [("hostname", website)]
-        elif isinstance(website, dict):
-            yield where, [*cast("dict[str, Any]", website).items()]
+        elif isinstance(website, (dict, tuple)):
+            yield where, _pairs(website)
         else:
             message = f"a website has fields, or is a host name, not {shown(website)}"
-            yield where, _problem(message, where)
+            yield where, [("", _problem(message, where))]
 
 
-def _csv(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=_separator(_first_line(text)),
-        skipinitialspace=True,
-        strict=True,
-    )
+def _pairs(table: Any) -> list[tuple[str, Any]]:
+    return [*(table.items() if isinstance(table, dict) else table)]
+
+
+def _csv(
+    lines: Sequence[str], header: str, name: str
+) -> Iterator[tuple[str, list[str]]]:
+    """The rows of CSV, without comments: lines with ``#`` and without a separator."""
+    separator = _separator(header)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     try:
         for row in reader:
-            yield (
-                f"{name}:{reader.line_num}",
-                [_MARKED.sub(r"\1", cell) for cell in row],
-            )
+            line = lines[reader.line_num - 1].strip()
+            # A quoted cell is not as its line is.
+            if line == header or line[:1] != "#" or "".join(row).strip() != line:
+                where = f"{name}:{reader.line_num}"
+                yield where, [_MARKED.sub(r"\1", cell) for cell in row]
     except csv.Error as error:
         _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
 
 
-def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[str]]]:
+def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
+    """The rows of the first sheet of a workbook."""
     openpyxl = load_extra("openpyxl", extra="excel")
     try:
-        sheet = openpyxl.load_workbook(
-            io.BytesIO(data), read_only=True, data_only=True
-        ).worksheets[0]
-        # A file may say less of itself than it has.
-        sheet.reset_dimensions()
-        rows: list[tuple[object, ...]] = [*sheet.iter_rows(values_only=True)]
+        # It warns of what it would not save, such as drop-down lists.
+        with warnings.catch_warnings(action="ignore"):
+            sheet = openpyxl.load_workbook(io.BytesIO(data)).worksheets[0]
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         _refuse("the file is not a workbook: save it again, or as CSV", name)
-    for number, row in enumerate(rows, start=1):
-        yield (
-            f"{name}: {sheet.title}!{number}",
-            ["" if value is None else str(value) for value in row],
-        )
+    where = f"{name}: {sheet.title}"
+    if sheet.sheet_state != "visible":
+        _refuse("the first sheet is hidden: show it, or move it to the end", where)
+    rows = [row for row in sheet if any(cell.value is not None for cell in row)]
+    hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}
+    if number := len(hidden & {row[0].row for row in rows}):
+        warn(f"{where}: {counted(number, 'hidden row')} will count as the others do")
+    for row in rows:
+        yield f"{where}!{row[0].row}", [_cell(cell, where) for cell in row]
 
 
-def _table(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Row]:
-    """The websites of a table whose first row names its columns; ``#`` is a comment."""
-    filled = (
-        (where, cells)
-        for where, cells in rows
-        if any(cells) and not cells[0].lstrip().startswith("#")
-    )
-    _, header = next(filled, ("", list[str]()))
-    for where, cells in filled:
-        pairs = [*zip_longest(header, cells[: len(header)], fillvalue="")]
-        if any(cells[len(header) :]) or any(cell and not name for name, cell in pairs):
+def _cell(cell: Any, where: str) -> str | bool | Problem:
+    """What a cell of a workbook shows, or what is wrong with it."""
+    value, kind = cell.value, cell.data_type
+    if kind == "n" and value is not None:
+        # Other formats, and more digits, look otherwise.
+        is_whole = value % 1 == 0 and abs(value) < 10**11
+        is_plain = is_whole and cell.number_format in {"General", "0", "@"}
+        value, kind = f"{value:.0f}", "n" if is_plain else "d"
+    is_merged = type(cell).__name__ == "MergedCell"
+    if wrong := _WRONG_CELLS.get("merged" if is_merged else kind):
+        return _problem(wrong, f"{where}!{cell.coordinate}")
+    return value if kind == "b" or (value and value.strip()) else ""
+
+
+def _table(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
+    """The websites of a table whose first row names its columns."""
+    filled = ((where, row) for where, row in rows if any(cell != "" for cell in row))
+    header = [*map(str, next(filled, ("", ()))[1])]
+    for where, row in filled:
+        pairs = [*zip_longest(header, row[: len(header)], fillvalue="")]
+        if any(row[len(header) :]) or any(cell and not name for name, cell in pairs):
             message = (
                 "the line has more cells than columns: put quotes around a value that "
                 "contains the separator"
             )
-            yield where, _problem(message, where)
+            yield where, [("", _problem(message, where))]
         else:
-            yield where, [(name, cell or None) for name, cell in pairs if name]
+            yield (
+                where,
+                [(name, None if cell == "" else cell) for name, cell in pairs if name],
+            )
 
 
 def _problem(message: str, where: str) -> Problem:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 import attrs
 
 from sitestats._common.errors import ServiceError, SiteStatsError
-from sitestats._common.text import counted
+from sitestats._common.text import counted, shown
 from sitestats._results.display import Displayed, Table
 from sitestats._results.tables import named, of_rows
 from sitestats._results.websites import AddedWebsite, Website
@@ -117,7 +117,9 @@ class ProvisionedWebsite:
         """What to print beside the state; often nothing."""
         if self.state == "to_add":
             visibility = "public" if self.wanted.public else "private"
-            return f"{self.wanted.timezone}, {visibility}"
+            label = self.wanted.label
+            label = "" if label is None else f", label {shown(label)}"
+            return f"{self.wanted.timezone}, {visibility}{label}"
         found = [*map(str, self.differences), message_of(self.error)]
         return "; ".join(filter(None, found))
 

@@ -138,10 +138,9 @@ class WebsiteSpec:
         again: list[str] = []
         problems: list[Problem] = []
         given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
-        for where, fields in load_fields(path, columns, ignore=ignore_columns):
-            if isinstance(fields, Problem):
-                problems.append(fields)
-                continue
+        for where, fields in load_fields(
+            path, columns, problems, ignore=ignore_columns
+        ):
             try:
                 spec = cls(**given | fields)
             except SpecError as error:
@@ -152,7 +151,7 @@ class WebsiteSpec:
                 continue
             first, there = found.setdefault(spec.hostname, (spec, where))
             if first != spec:
-                problems.append(_duplicate(spec, where, there))
+                problems.append(_duplicate(spec, where, there, first))
             elif there != where:
                 again.append(f"{spec.hostname} ({where})")
         if problems:
@@ -215,9 +214,21 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
     return tuple(spec for spec, _ in found.values())
 
 
-def _duplicate(spec: WebsiteSpec, where: str, there: str) -> Problem:
-    message = f"{spec.hostname} is given twice, here and at {there}: leave one out"
-    return Problem(message, rule="website-once", where=where)
+def _duplicate(
+    spec: WebsiteSpec, where: str, there: str, first: WebsiteSpec | None = None
+) -> Problem:
+    """The problem of *spec*, which *first* differs from if it is given."""
+    here, other = attrs.asdict(spec), attrs.asdict(first or spec)
+    differs = "".join(
+        f", with the {name} {_text(value)} here and {_text(other[name])} there"
+        for name, value in here.items()
+        if name != "written" and value != other[name]
+    )
+    return Problem(
+        f"{spec.hostname} is given twice, here and at {there}{differs}: leave one out",
+        rule="website-once",
+        where=where,
+    )
 
 
 # --- compared with a website ------------------------------------------------------
