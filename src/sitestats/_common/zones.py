@@ -62,15 +62,30 @@ def nearest_zone(text: str) -> str | None:
     if len(text) > LONGEST_ZONE:
         return None
     folded = "_".join(text.casefold().split())
+    near = {name for part in _parts(folded) for name in _names_by_part().get(part, ())}
     names = _names_as_written().get(folded) or tuple(
-        name
-        for name in sorted(zone_names())
-        if "/" in name
-        and not name.startswith("Etc/")
-        and _is_one_mistake(folded, name.casefold())
+        name for name in sorted(near) if _is_one_mistake(folded, name.casefold())
     )
     is_one = names and all(same_zone(names[0], name) for name in names[1:])
     return names[-1] if is_one else None
+
+
+@cache
+def _names_by_part() -> dict[str, set[str]]:
+    """The names with a region, by all of their letters, and by all but one.
+
+    A list of websites may have a wrong name in each of 20,000 lines.
+    """
+    found: dict[str, set[str]] = {}
+    for name in zone_names():
+        is_place = "/" in name and not name.startswith("Etc/")
+        for part in _parts(name.casefold()) if is_place else ():
+            found.setdefault(part, set()).add(name)
+    return found
+
+
+def _parts(text: str) -> set[str]:
+    return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
 
 
 def _is_one_mistake(text: str, name: str) -> bool:
