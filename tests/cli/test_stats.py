@@ -289,16 +289,17 @@ def test_websites_of_a_list(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """--hosts-from reads a file or standard input, beside the HOSTs; an address keeps
-    its filters.
+    its filters, and a line says that a website that is named again is read once.
     """
     address = f"https://elsewhere.example/{HOST}?country=NL"
-    data = f"# ours\n{BLOG}\n{address}\n".encode()
+    data = f"# ours\n{BLOG}\n{address}\n{BLOG.upper()}\n{HOST}.\n".encode()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hosts.txt").write_bytes(data)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
     rows = rows_of(done.out)
     assert [row["hostname"] for row in rows] == [HOST, BLOG, HOST]
+    assert done.err == f"sitestats: named again, and read once: {HOST} and 1 more\n"
     assert int(rows[2]["visitors"]) < int(rows[0]["visitors"])
     listed = run("websites", "list", "--format", "csv").out
     (tmp_path / "listed").write_text(listed.replace("hostname", "Domain"))

@@ -254,14 +254,16 @@ def test_an_export_of_a_spreadsheet(
 def test_errors_of_a_list_have_a_line_each(
     emulator: Emulator, run: Run, tmp_path: Path
 ) -> None:
-    """Each has its place, and nothing is requested."""
+    """Each has its place, also where 50 are alike, and nothing is requested."""
     path = tmp_path / "w.csv"
-    path.write_text("hostname,timezone\na.example,utc\nb c,UTC\n")
+    rows = [f"w{number}.example,utc\n" for number in range(50)]
+    path.write_text(f"hostname,timezone\n{''.join(rows)}b c,UTC\n")
     done = run("websites", "ensure", path, "--yes")
     assert done.code == 2
-    first, second = done.err.splitlines()
-    assert first.startswith(f"sitestats: {path}:2: timezone: 'utc' is not a name")
-    assert second.startswith(f"sitestats: {path}:3: hostname: 'b c' is not")
+    *lines, last = done.err.splitlines()
+    for number, line in enumerate(lines, start=2):
+        assert line.startswith(f"sitestats: {path}:{number}: timezone: 'utc' is not a")
+    assert last.startswith(f"sitestats: {path}:52: hostname: 'b c' is not")
     assert emulator.requests == ()
 
 

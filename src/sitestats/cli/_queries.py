@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from operator import methodcaller
@@ -112,7 +113,11 @@ def build_queries(
             ]
     if problems:
         raise QueryError(problems)
-    return queries
+    again = [query.hostname for query, count in Counter(queries).items() if count > 1]
+    if again:
+        more = f" and {len(again) - 1:,} more" if again[1:] else ""
+        tell(f"named again, and read once: {again[0]}{more}")
+    return [*dict.fromkeys(queries)]
 
 
 def _with_options(
