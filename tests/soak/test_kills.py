@@ -1,6 +1,8 @@
-"""Processes that are killed at random moments: ``ensure``, and a warehouse's update.
+"""Processes that are killed: ``ensure`` at random moments, and a warehouse's update
+before each of its steps as well.
 
-``nox -s kills -- 200 100`` kills 200 updates and 100 runs of ``ensure``.
+``nox -s kills -- 200 100`` kills 200 updates and 100 runs of ``ensure``; a third number
+is the seed.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -43,9 +46,9 @@ def outlives(process: BaseProcess, seconds: float) -> bool:
     return alive
 
 
-def kill_updates(kills: int, folder: Path) -> str:
+def kill_updates(kills: int, folder: Path, luck: random.Random) -> str:
     """After each night, the tables are those of a warehouse that nobody killed."""
-    from updates import FORKS, NOW, tables, update_once
+    from updates import FORKS, NOW, STEPS, query, tables, update_once
 
     last = NOW + dt.timedelta(kills)
     emulator = Emulator.made_up(3, days=kills + 5, now=last)
@@ -54,19 +57,31 @@ def kill_updates(kills: int, folder: Path) -> str:
         account = {"api_key": emulator.api_key, "user_id": emulator.user_id}
         account["base_url"] = address
 
-        def begin(name: str) -> BaseProcess:
-            arguments = (folder / name, account, emulator.now)
+        def begin(name: str, *stop: Any) -> BaseProcess:
+            arguments = (folder / name, account, emulator.now, *stop)
             process = FORKS.Process(target=update_once, args=arguments)
             process.start()
             return process
 
         # The first process waits for the imports.
         assert not outlives(begin("first"), 600)
+        # A first signal waits for the load, which dlt would end.
+        stopped = begin("stopped", ("within the load", signal.SIGTERM, 0))
+        stopped.join(600)
+        assert stopped.exitcode == -signal.SIGTERM
+        assert query(folder / "stopped", "SELECT count(*) FROM _dlt_loads") == [(1,)]
         while killed < kills:
             began = time.monotonic()
             assert not outlives(begin("whole"), 600)
             seconds = time.monotonic() - began
-            while outlives(begin("killed"), random.uniform(0, 1.3 * seconds)):
+            for moment in luck.sample([*STEPS], luck.randint(1, len(STEPS))):
+                # An update has several loads, and a load several jobs.
+                stop = moment, signal.SIGKILL, luck.randrange(2)
+                process = begin("killed", stop)
+                process.join(600)
+                assert process.exitcode in {0, -signal.SIGKILL}, (moment, nights)
+                killed += process.exitcode != 0
+            while outlives(begin("killed"), luck.uniform(0, 1.3 * seconds)):
                 # Later each time, so that an end comes on a busy machine too.
                 killed, seconds = killed + 1, 1.1 * seconds
             assert tables(folder / "killed") == tables(folder / "whole"), nights
@@ -74,7 +89,7 @@ def kill_updates(kills: int, folder: Path) -> str:
     return f"{killed} kills of updates in {nights} nights"
 
 
-def kill_ensure(kills: int, folder: Path) -> str:
+def kill_ensure(kills: int, folder: Path, luck: random.Random) -> str:
     """Each website of a list is added exactly once, although the list of the service
     lacks the last one when the next run begins.
     """
@@ -103,10 +118,10 @@ def kill_ensure(kills: int, folder: Path) -> str:
         variables = {f"SITESTATS_{name}": text for name, text in settings.items()}
         for _ in range(kills):
             came.clear()
-            left = random.randint(1, most)
+            left = luck.randint(1, most)
             with begin() as process:
                 assert came.wait(60)
-                time.sleep(random.uniform(0, 0.005))
+                time.sleep(luck.uniform(0, 0.005))
                 process.kill()
             body: Any = client.request("GET", "/api/websites")
             body["websites"].pop()
@@ -122,15 +137,17 @@ def kill_ensure(kills: int, folder: Path) -> str:
 
 @pytest.mark.parametrize("kill", [kill_updates, kill_ensure])
 def test_a_killed_process_is_continued(
-    kill: Callable[[int, Path], str], tmp_path: Path
+    kill: Callable[[int, Path, random.Random], str], tmp_path: Path
 ) -> None:
     """What it did not finish, the next run does, and does nothing twice."""
-    kill(1, tmp_path)
+    kill(1, tmp_path, random.Random(1))
 
 
 if __name__ == "__main__":
-    for kill, number in zip((kill_updates, kill_ensure), sys.argv[1:], strict=True):
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns()
+    for kill, number in zip((kill_updates, kill_ensure), sys.argv[1:3], strict=True):
         with TemporaryDirectory() as folder:
             began = time.monotonic()
-            done = kill(int(number), Path(folder))
-            sys.stdout.write(f"{done}, in {time.monotonic() - began:.0f} s\n")
+            done = kill(int(number), Path(folder), random.Random(seed))
+            seconds = time.monotonic() - began
+            sys.stdout.write(f"{done}, in {seconds:.0f} s, by the seed {seed}\n")
