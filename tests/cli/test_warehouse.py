@@ -88,7 +88,7 @@ def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
     """
     folder, code, out, err = first
     assert (code, out) == (3, "7 requests; up to date: 2 of 3 websites\n")
-    assert err.startswith("sitestats: warning: this update is large: at most 9 req")
+    assert err.startswith("sitestats: a large update: at most 9 requests\n")
     assert f"sitestats: {BLOG}: WebsiteLockedError: This website is" in err
     with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
         sql = "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import multiprocessing
+import os
+import pkgutil
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -35,11 +37,9 @@ LISTS = ("pages", "events", "months")
 """Each list takes time, and all are alike."""
 _TICKS = count()
 
-_DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (_DOCS / "warehouse.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "warehouse.md").read_text("utf-8")
 """The page of the documentation."""
-_MODELS = (_DOCS / "warehouse-models.md").read_text("utf-8")
-_SQL = re.findall(r"^```sql\n(.+?)^```", _MODELS, re.MULTILINE | re.DOTALL)
+_SQL = re.findall(r"^```sql\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
 VIEWS = next(sql for sql in _SQL if sql.startswith("-- Parquet"))
 """The views of Parquet files."""
 DELETION = next(sql for sql in _SQL if sql.startswith("DELETE"))
@@ -87,8 +87,37 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "pandas"])
 
 
-def update_once(folder: Path, account: dict[str, Any], now: dt.datetime) -> None:
-    """Update the warehouse in *folder*, in several loads, in a process of its own."""
+_CLIENTS = "dlt.destinations.job_client_impl"
+STEPS = {
+    "announced": "dlt.common.storages.load_package.PackageStorage.save_schema",
+    "extracted": "dlt.Pipeline.normalize",
+    "normalized": "dlt.Pipeline.load",
+    "within the load": f"{_CLIENTS}.SqlLoadJob.run",
+    "before the state": f"{_CLIENTS}.SqlJobClientBase.complete_load",
+    "loaded": "dlt.destinations.sql_client.SqlClientBase.drop_dataset",
+}
+"""By their names, the moments of an update: before which of dlt's steps each is."""
+
+
+def update_once(
+    folder: Path,
+    account: dict[str, Any],
+    now: dt.datetime,
+    stop: tuple[str, int, int] | None = None,
+) -> None:
+    """Update the warehouse in *folder*, in several loads, in its own process. *stop*
+    has a moment, a signal, and how often the moment passes before the process gets it.
+    """
+    if stop is not None:
+        moment, number, passed = stop
+        step, calls = pkgutil.resolve_name(STEPS[moment]), count()
+
+        def stopping(*args: Any, **options: Any) -> Any:
+            if next(calls) == passed:
+                os.kill(os.getpid(), number)
+            return step(*args, **options)
+
+        pytest.MonkeyPatch().setattr(STEPS[moment], stopping)
     options: dict[str, Any] = {"first_day": FIRST, "lists": LISTS, "max_seconds": 0.1}
     with Client(**account, proxy=None) as client:
         source = sitestats_source(client=client, now=ticking(now), **options)
@@ -138,7 +167,7 @@ class Dataset:
         for row in rows.to_pylist():
             found[row["hostname"], row.get("first_day")].append(row)
         for key, new in found.items():
-            self.tables[table][key] = [row for row in new if not row.get("no_rows")]
+            self.tables[table][key] = [row for row in new if row.get("rank") != 0]
 
     def save(self, folder: Path) -> None:
         """Write the tables into the DuckDB file that an update would make there."""

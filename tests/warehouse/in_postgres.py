@@ -87,5 +87,11 @@ def test_it_has_what_duckdb_has(
         for sql in QUERIES:
             execute(sql)
         # By which a night's load finds the rows that it replaces.
-        indexes = str(execute("SELECT indexname FROM pg_indexes").fetchall())
-    assert all(f"{table}_of_a_day" in indexes for table in ("days", "pages", "months"))
+        indexes = str(execute("SELECT indexdef FROM pg_indexes").fetchall())
+        schemas = execute("SELECT nspname FROM pg_namespace").fetchall()
+        about = execute("SELECT obj_description('web.days'::regclass)").fetchall()
+        column = execute("SELECT col_description('web.days'::regclass, 1)").fetchall()
+    assert "pages_pkey ON web.pages USING btree (hostname, first_day, rank)" in indexes
+    assert "coverage_pkey ON web.coverage USING btree (hostname)" in indexes
+    assert ("web_staging",) not in schemas
+    assert about + column == [("The totals of each website and day",), ("The website",)]

@@ -34,6 +34,12 @@ EXPECTED = [
     ],
     # With the visitors of its best day, its days, and those of which more was read.
     [(B, "/", 28, 1, 1, 0), (A, "/", 22, 1, 2, 1), (A, "/prices", 16, 1, 2, 1)],
+    # Of whole months, the last of which is not over.
+    [
+        *((A, JANUARY, 1, False), (A, FEBRUARY, 2, False), (A, MARCH, 1, True)),
+        *((B, JANUARY, 0, False), (B, FEBRUARY, 1, False), (B, MARCH, 0, True)),
+    ],
+    [(A, "NL", 20, 71.4), (A, "DE", 8, 28.6), (B, "NL", 28, 100.0)],
 ]
 """What the queries of the page find."""
 
@@ -72,7 +78,7 @@ def test_the_page_has_each_column() -> None:
     assert len(QUERIES) == len(EXPECTED)
     for table, columns in COLUMNS.items():
         assert f"`{table}`" in PAGE
-        assert {name for name, _ in columns if f"`{name}`" not in PAGE} == set()
+        assert {name for name in columns if f"`{name}`" not in PAGE} == set()
 
 
 def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
@@ -96,10 +102,10 @@ def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
     with duckdb.connect() as connection:
         views = VIEWS.replace("/srv/parquet", str(files))
         connection.execute(views)
-        for table in ("pages", "months"):
-            connection.execute(views.partition(";")[0].replace("days", table))
-        for table in ("days", "pages", "months", "coverage"):
-            moments = {"read_at", "checked_at"}
-            columns = sorted({name for name, _ in COLUMNS[table]} - moments)
+        days, pages, _ = views.split(";", 2)
+        connection.execute(days.replace("days", "months"))
+        connection.execute(pages.replace("pages", "events"))
+        for table in ("days", "pages", "events", "months", "coverage"):
+            columns = sorted({*COLUMNS[table]} - {"read_at", "checked_at"})
             found = connection.execute(f"SELECT {', '.join(columns)} FROM {table}")
             assert sorted(found.fetchall(), key=repr) == expected[table], table

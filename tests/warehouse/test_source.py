@@ -98,8 +98,10 @@ def test_another_zone_reads_all_days_anew() -> None:
     world.check(dataset)
 
 
-def test_an_earlier_first_day_reads_anew_and_a_later_one_changes_nothing() -> None:
-    """Also not what failed before it."""
+def test_an_earlier_first_day_reads_the_days_before_and_a_later_one_nothing() -> None:
+    """It neither reads the others anew, nor forgets what failed; loads that end early
+    continue, from the latest of the days before.
+    """
     world, dataset = World(), Dataset()
     world.visit(at(1), "/a")
     world.emulator.fail_next(
@@ -111,7 +113,16 @@ def test_an_earlier_first_day_reads_anew_and_a_later_one_changes_nothing() -> No
     assert (coverage.first, coverage.through) == (FIRST, at(4))
     world.check(dataset)
     world.visit(at(-3), "/b")
-    coverage = dataset.update(world.emulator, first_day=at(-3))[SITE]
+    # A histogram, the day of the lag, and the latest of the four days before.
+    options: Any = {"first_day": at(-3), "concurrency": 1}
+    with pytest.MonkeyPatch.context() as patch:
+        slow_down(patch)
+        coverage = dataset.update(world.emulator, max_seconds=3, **options)[SITE]
+    assert len(world.emulator.requests) == 1 + 3
+    assert (coverage.read_from, coverage.through) == (at(0), None)
+    assert coverage.behind(at(5)) == 1 + 3
+    coverage = dataset.update(world.emulator, **options)[SITE]
+    assert len(world.emulator.requests) == 1 + 2 + 3
     assert (coverage.first, coverage.through) == (at(-3), at(4))
     world.check(dataset)
     dataset.update(world.emulator, first_day=None)
@@ -256,7 +267,7 @@ def test_days_end_by_the_clock_of_the_service() -> None:
     get = world.emulator.client().stats.get
     other = json.loads(get(query.all_events().on(at(1))).body)
     wrong = json.loads(get(query.all_events().on(at(4))).body) | {"events": 7}
-    for body, why in ((other, "another day: 2026-03-01"), (wrong, "as documented")):
+    for body, why in ((other, "another day: 2026-03-01"), (wrong, "can't be read")):
         world.emulator.fail_next(
             body=body, when=lambda request: request.params.get("start") == str(at(4))
         )

@@ -199,8 +199,8 @@ def test_a_file_in_use_has_a_holder() -> None:
 
 def a_report(good: int, failed: int) -> Update:
     """A report of so many websites; the failed ones have no day."""
-    day = {"timezone": "UTC", "lists": [], "first": FIRST, "reached": FIRST}
-    site = Coverage.from_state(day)
+    day = {"timezone": "UTC", "lists": [], "first": FIRST, "read_from": FIRST}
+    site = Coverage.from_state({**day, "reached": FIRST})
     bad = attrs.evolve(site, failed=(FIRST,), error="ServerError: it failed")
     sites = {f"s{n}.example": site if n < good else bad for n in range(good + failed)}
     return Update((), 2_000, sites)

@@ -155,7 +155,6 @@ def update(
     if fields is not None:
         lists = [name.strip() for name in fields.split(",")]
         given["lists"] = [name for name in lists if name not in {"", "none"}]
-    asks = dry_run or yes or (sys.stdin.isatty() and sys.stderr.isatty())
     with (
         make_client(options) as client,
         _destination(folder, destination),
@@ -169,7 +168,7 @@ def update(
             hostnames=names or None,
             client=client,
             progress=not quiet,
-            approve=partial(_approve, is_dry=dry_run, yes=yes) if asks else None,
+            approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
         )
         pipeline = _pipeline(destination, dataset, scratch)
@@ -203,13 +202,16 @@ def _stop(*_: object) -> NoReturn:
     sys.exit(_STOPPED)
 
 
-def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
+def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> bool:
     if is_dry:
         click.echo(estimate)
         return False
-    if yes or not estimate.is_large:
-        return True
-    return click.confirm(f"A large update: {estimate}. Go on?", err=True)
+    if estimate.is_large and not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm(f"A large update: {estimate}. Go on?", err=True)
+    is_more = not quiet and estimate.requests > 2 * estimate.last_requests
+    if is_more or estimate.is_large:
+        tell(f"{'a large update: ' * estimate.is_large}{estimate}")
+    return True
 
 
 @warehouse.command(
@@ -303,6 +305,7 @@ def _rows(coverage: Mapping[str, Coverage]) -> list[dict[str, Any]]:
             if site.listed
             else None,
             "missing": len(site.failed),
+            "listed": site.listed,
             "error": site.error,
             "checked_at": site.checked_at and site.checked_at.isoformat(),
         }
@@ -352,14 +355,17 @@ def _destination(folder: str, destination: str) -> Generator[None]:
         MissingDependencyException,
         exceptions.UnknownDestinationModule,
     )
-    # Its log of a failure is printed here.
-    set_default("runtime.log_level", "CRITICAL")
     try:
         with chdir(folder):
+            # Its log of a failure is printed here.
+            set_default("runtime.log_level", value="CRITICAL")
             yield
     except DltException as error:
         causes: list[BaseException] = [error]
-        while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        # What is behind the first one of another library, dlt or that has handled.
+        while isinstance(causes[-1], DltException) and (
+            cause := causes[-1].__cause__ or causes[-1].__context__
+        ):
             causes.append(cause)
         for one in causes:
             if isinstance(one, click.Abort):

@@ -71,9 +71,11 @@ class Coverage:
     lists: frozenset[str]
     """The lists that were read for each day."""
     first: dt.date
-    """The first day."""
+    """The first day of the dataset."""
+    read_from: dt.date
+    """The first day that was read; later than ``first`` until earlier days were."""
     reached: dt.date
-    """Every day up to this one was read, except ``failed`` ones."""
+    """Every day from ``read_from`` to this one was read, except ``failed`` ones."""
     failed: tuple[dt.date, ...] = ()
     """Days that failed, the least recently requested first."""
     watched: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
@@ -91,7 +93,7 @@ class Coverage:
     def through(self) -> dt.date | None:
         """The last day up to which nothing is missing; None without any."""
         day = min([self.reached + DAY, *self.failed]) - DAY
-        return None if day < self.first else day
+        return None if self.first < self.read_from or day < self.first else day
 
     @property
     def listed(self) -> bool:
@@ -100,7 +102,8 @@ class Coverage:
 
     def behind(self, last: dt.date) -> int:
         """How many days are missing up to *last*, which ``last_day`` gives."""
-        return max(0, (last - self.reached).days) + sum(d <= last for d in self.failed)
+        unread = max(0, (last - self.reached).days) + (self.read_from - self.first).days
+        return unread + sum(day <= last for day in self.failed)
 
     def to_state(self) -> dict[str, Any]:
         """The progress as JSON."""
@@ -121,26 +124,28 @@ msgspec.json.Decoder(Coverage)
 def continued(
     coverage: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
 ) -> Coverage:
-    """*coverage*, if its days are the wanted ones; else a new one, for another list,
-    another zone or an earlier first day.
+    """*coverage*, if its days are the wanted ones; else a new one, for another list or
+    another zone.
     """
     first = first if coverage is None else min(first, coverage.first)
     if (
-        coverage is None
-        or (coverage.timezone, coverage.first) != (timezone, first)
-        or not lists - {MONTHS} <= coverage.lists
+        coverage
+        and coverage.timezone == timezone
+        and lists - {MONTHS} <= coverage.lists
     ):
-        return Coverage(
-            timezone=timezone, lists=lists, first=first, reached=first - DAY
-        )
-    return attrs.evolve(coverage, lists=lists)
+        return attrs.evolve(coverage, lists=lists, first=first)
+    return Coverage(
+        timezone=timezone,
+        lists=lists,
+        first=first,
+        read_from=first,
+        reached=first - DAY,
+    )
 
 
-def days_to_read(coverage: Coverage, last: dt.date, lag: int = 1) -> list[dt.date]:
-    """The *lag* days before the new ones, these, and older ones that failed."""
-    begin = max(coverage.first, coverage.reached + DAY - lag * DAY)
-    new = [begin + n * DAY for n in range((last - begin).days + 1)]
-    return [*new, *(day for day in coverage.failed if day < begin)]
+def days_between(first: dt.date, last: dt.date) -> list[dt.date]:
+    """The days from *first* to *last*; none if that is before it."""
+    return [first + number * DAY for number in range((last - first).days + 1)]
 
 
 class WebsiteDays:
@@ -148,8 +153,9 @@ class WebsiteDays:
 
     Histograms come first: without lists they have the days, else they show which days
     are empty, and which have changed. New days come first, then those that have
-    changed, then those that failed before, so that a day that always fails delays no
-    other. The totals of months are read last.
+    changed, those before an earlier first day, the latest first, and those that failed
+    before, so that a day that always fails delays no other. The totals of months are
+    read last.
     """
 
     def __init__(
@@ -182,9 +188,12 @@ class WebsiteDays:
         self._months_from = self._start.months_from
         self._months_are_left = MONTHS in lists
         self._is_scheduled = False
-        wanted = days_to_read(self._start, last, lag)
-        self._begin: Final = wanted[0] if wanted else last + DAY
-        self._wanted: Final = dict.fromkeys(wanted)
+        start = self._start
+        self._begin: Final = max(start.read_from, start.reached + DAY - lag * DAY)
+        earlier = days_between(start.first, start.read_from - DAY)
+        self._wanted: Final = dict.fromkeys(
+            [*days_between(self._begin, last), *earlier, *start.failed]
+        )
         self.periods: Final = self._histograms()
         """The histograms that are left, the last one first."""
 
@@ -193,6 +202,8 @@ class WebsiteDays:
         # A day without page views may have events.
         if "events" not in self._lists:
             begin.append(self._begin)
+            if self._start.first < self._start.read_from:
+                begin.append(self._start.first)
         first, found = min(begin, default=dt.date.max), list[Period]()
         while first <= self.last:
             found.append((first, min(self.last, first + (LONGEST - 1) * DAY)))
@@ -218,8 +229,7 @@ class WebsiteDays:
             The days that need no request of their own: *found* has everything.
         """
         days: list[dt.date] = []
-        for number in range((period[1] - period[0]).days + 1):
-            day = period[0] + number * DAY
+        for day in days_between(*period):
             totals = found.get(day)
             if totals is None:
                 continue
@@ -240,7 +250,7 @@ class WebsiteDays:
         if isinstance(error, _OF_THE_WEBSITE):
             self.failed(period, error)
         else:
-            self._error = f"{period[0]}: {error_line(error)}"
+            self.note(period[0], error)
             self.ended |= not self._lists
 
     def schedule(self) -> Iterator[tuple[int, int, dt.date]]:
@@ -250,7 +260,9 @@ class WebsiteDays:
 
         def order(day: dt.date) -> tuple[int, int, dt.date]:
             if day < self._begin and day in before:
-                return 2, before[day], day
+                return 3, before[day], day
+            if day < self._start.read_from:
+                return 2, -day.toordinal(), day
             return int(day < self._begin), day.toordinal(), day
 
         return map(order, self._wanted)
@@ -267,6 +279,10 @@ class WebsiteDays:
         self._failed_in_a_row = 0
         self._watched[day] = self._seen.get(day, totals)
         self._months_from = min(self._months_from or day, day)
+
+    def note(self, day: dt.date, error: SiteStatsError) -> None:
+        """Record what is wrong with *day*, although it was read."""
+        self._error = f"{day}: {error_line(error)}"
 
     def failed(self, period: Period, error: SiteStatsError) -> None:
         """Record that the one day of *period* was not read."""
@@ -300,10 +316,13 @@ class WebsiteDays:
 
     def coverage(self, now: dt.datetime | None = None) -> Coverage:
         """The progress of the website, when no request is under way."""
-        start, reached = self._start, self._start.reached
-        while (day := reached + DAY) in self._read or day in self._failed:
-            reached = day
-        failed = tuple(day for day in self._failed if day <= reached)
+        start, known = self._start, self._read | self._failed.keys()
+        reached, read_from = start.reached, start.read_from
+        while reached + DAY in known:
+            reached += DAY
+        while read_from - DAY in known:
+            read_from -= DAY
+        failed = tuple(day for day in self._failed if read_from <= day <= reached)
         before, error = self._before, self._error
         if error is None and failed:
             error = f"{min(failed)}: {self._failed[min(failed)]}"
@@ -315,10 +334,11 @@ class WebsiteDays:
         watched = {
             day: self._watched[day]
             for day in sorted(self._watched)
-            if self.last - WATCHED * DAY < day <= reached
+            if self.last - WATCHED * DAY < day <= reached and read_from <= day
         }
         return attrs.evolve(
             start,
+            read_from=read_from,
             reached=reached,
             failed=failed,
             watched=watched,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 import dlt
+from dlt.common.runtime.telemetry import stop_telemetry
 from dlt.common.typing import TSecretStrValue
 from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
@@ -41,7 +42,7 @@ from ._days import (
     error_line,
     last_day,
 )
-from ._tables import ALL_LISTS, DAYS, NO_ROWS, TABLES, Rows, storable
+from ._tables import ALL_LISTS, DAYS, EMPTY, TABLES, Rows, storable
 
 if TYPE_CHECKING:
     from sitestats import Stats, WebsiteList
@@ -105,6 +106,16 @@ class Estimate:
         return f"at most {most}{last if self.last_requests else ''}"
 
 
+def set_default(name: str, *, value: Any) -> None:
+    """Set what dlt's configuration does not name, in this process."""
+    if name in dlt.config:
+        return
+    dlt.config[name] = value
+    # It may have started with its own default. That sends nothing.
+    stop_telemetry()
+    dlt.current.run_context().initialize_runtime()
+
+
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
 def sitestats_source(
     *,
@@ -130,7 +141,7 @@ def sitestats_source(
 
     Args:
         first_day: The first day of the dataset, which the first update needs. With an
-            earlier one, all days are read again; a later one changes nothing.
+            earlier one, the days before are read; a later one changes nothing.
         hostnames: The websites; by default all of the account.
         lists: The tables to fill besides ``days``: names of lists of the Stats API,
             ``"events"``, and ``"months"``. A dataset keeps its lists, and after a new
@@ -162,6 +173,7 @@ def sitestats_source(
         QueryError: A host name or the name of a list is not valid.
         ConfigurationError: The client can't be made, or a number is not valid.
     """
+    set_default("runtime.dlthub_telemetry", value=False)
     given = {"base_url": base_url, "api_key": api_key, "user_id": user_id}
     known = cast("Any", {name: text for name, text in given.items() if text})
 
@@ -279,8 +291,8 @@ class _Run:
         websites: dict[str, WebsiteDays] = {}
         for name in zones if self.hostnames is None else self.hostnames:
             coverage = Coverage.from_state(stored[name]) if name in stored else None
-            # A website that is not listed keeps its last known zone.
-            zone = zones.get(name, coverage.timezone if coverage else "UTC")
+            # The last known zone of one that is not listed, or whose zone is unknown.
+            zone = zones.get(name) or (coverage.timezone if coverage else "UTC")
             last = last_day(zone, now)
             websites[name] = WebsiteDays(
                 coverage,
@@ -294,6 +306,8 @@ class _Run:
                 StatsQuery(name).timezone(zone)
             except QueryError as error:
                 websites[name].end(error_line(error), lasting=True)
+            if coverage is None and name in zones and not zones[name]:
+                websites[name].end("its time zone can't be read")
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
         if self.approve is not None:
@@ -366,8 +380,6 @@ class _Run:
                         number = update.requests - len(taken) + done
                         update.show(number, update.requests + days.left)
                     error, stats = outcome.error, outcome.stats
-                    if stats is not None and (problems := stats.problems):
-                        error = ResponseError("not as documented", problems=problems)
                     with days.outcome(name, error) as website:
                         if error is not None:
                             failed(website, period, error)
@@ -377,7 +389,10 @@ class _Run:
                                 "read_at": self._moment(),
                                 "timezone": stats.timezone,
                             }
-                            add(website, key, period, stats)
+                            try:
+                                add(website, key, period, stats)
+                            except ResponseError as unread:
+                                failed(website, period, unread)
                     yield
 
         histogram, failed = _QUERY.fields("histogram"), WebsiteDays.failed_period
@@ -404,7 +419,7 @@ class _Run:
         for day in website.read_period(period, totals):
             self._rows[DAYS].add(**key, first_day=day, **totals[day]._asdict())
             for name in self._lists:
-                self._rows[name].add(**key, first_day=day, **NO_ROWS)
+                self._rows[name].add(**key, first_day=day, rank=EMPTY)
 
     def _add_day(
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -415,11 +430,19 @@ class _Run:
             website.failed(period, ResponseError(why, body=stats.body))
         # By the service's clock: it is requested again when it is over.
         elif not stats.partial:
-            website.read(day, Totals(stats.pageviews, stats.visitors))
             values = {total: getattr(stats, total) for total in self._totals}
             self._rows[DAYS].add(**key, **values)
+            unread: ResponseError | None = None
             for name in self._lists:
-                self._rows[name].add_entries(getattr(stats, name), key)
+                try:
+                    self._rows[name].add_entries(getattr(stats, name), key)
+                except ResponseError as error:
+                    unread = error
+            if unread is not None:
+                raise unread
+            website.read(day, Totals(stats.pageviews, stats.visitors))
+            if problems := stats.problems:
+                website.note(day, ResponseError("not as documented", problems=problems))
 
     def _add_months(
         self, _website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -436,12 +459,16 @@ class _Run:
         found = {name: site.coverage(now) for name, site in days.websites.items()}
         update.websites = dict(found)
         for name in days.websites:
-            if found[name].through is None and name not in state["listed"]:
+            is_empty = found[name].reached < found[name].read_from
+            if is_empty and name not in state["listed"]:
                 # Probably a mistyped name: it is reported, and not stored.
                 del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
-        gone = stored.keys() - found.keys() if self.hostnames is None else ()
-        for name in sorted(gone):
+        # A list that could not be read as a whole says nothing of the others.
+        knows_all = self.hostnames is None and not getattr(
+            self._listed(), "incomplete", False
+        )
+        for name in sorted(stored.keys() - found.keys() if knows_all else ()):
             before = Coverage.from_state(stored[name])
             found[name] = attrs.evolve(
                 before, error=NOT_LISTED, lasting=True, checked_at=now
@@ -453,6 +480,7 @@ class _Run:
                 timezone=coverage.timezone,
                 through=coverage.through,
                 behind=behind.get(name),
+                listed=coverage.listed,
                 error=coverage.error,
                 checked_at=now,
             )

@@ -1,16 +1,17 @@
 """The tables of the warehouse: columns, types and keys, and rows as Arrow tables.
 
-Types are defined here alone, and never depend on the values.
+Types are defined here alone, and never depend on the values. An empty list of a day is
+a marked row, which replaces the rows of an earlier reading. ``update`` deletes it from
+a database, once it was loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import dlt
 import pyarrow as pa
-from dlt.common.data_types import TDataType
 from dlt.common.schema.typing import TTableSchemaColumns
 from dlt.extract.items import DataItemWithMeta
 
@@ -28,90 +29,114 @@ ALL_LISTS: Final = ("pages", *LISTS, "events")
 TABLES: Final = (*ALL_LISTS, MONTHS)
 """The tables that can be named."""
 
-NO_ROWS: Final[dict[str, Any]] = {"rank": 0, "no_rows": True}
-"""The row that stands for an empty list of a day."""
+EMPTY: Final = 0
+"""The rank of the row that stands for an empty list of a day."""
 
 _HELD: Final = 10_000
 """How many rows of a table are collected before dlt gets them."""
 
-Column: TypeAlias = tuple[str, TDataType]
-"""Its name, and its type in dlt's words."""
+_TEXT, _DATE, _FLAG = pa.string(), pa.date32(), pa.bool_()
+_WHOLE, _REAL, _MOMENT = pa.int64(), pa.float64(), pa.timestamp("us", "UTC")
 
-_MOMENT: Final[TDataType] = "timestamp"
-_DAY: Final[Sequence[Column]] = [
-    ("hostname", "text"),
-    ("first_day", "date"),
-    ("timezone", "text"),
-]
-_COUNTS: Final[Sequence[Column]] = [("pageviews", "bigint"), ("visitors", "bigint")]
-_MEDIAN: Final[Column] = ("seconds_on_page", "double")
-# An empty list of a day is a marked row, which replaces the rows of an earlier
-# reading. Where dlt merges tables, it does not store that row.
-_END: Final[Sequence[Column]] = [("read_at", _MOMENT), ("no_rows", "bool")]
-# From 1. With it each row has a key, so that dlt drops the copy of a row that an
-# interrupted load had staged already.
-_RANK: Final[Column] = ("rank", "bigint")
-_CUT: Final[Column] = ("truncated", "bool")
+_COLUMNS: Final[dict[str, tuple[Any, str]]] = {
+    "hostname": (_TEXT, "The website"),
+    "first_day": (_DATE, "The day, or the first day of the month"),
+    "timezone": (_TEXT, "The time zone of the days"),
+    # With it each row has a key, so that dlt drops the copy of a row that an
+    # interrupted load had staged already.
+    "rank": (_WHOLE, "The place in the list, from 1"),
+    "value": (_TEXT, "The path, the country and so on; null if it is not known"),
+    "name": (_TEXT, "The name of the event"),
+    "total": (_WHOLE, "How often it happened"),
+    "pageviews": (_WHOLE, "Page views; in websites, an estimate of 30 days"),
+    "visitors": (_WHOLE, "Visitors, who do not add up over days"),
+    "seconds_on_page": (_REAL, "The median of the seconds on a page"),
+    "truncated": (
+        "bool",
+        "Whether it has 1,000 entries, so that more may be missing",
+    ),
+    "partial": (_FLAG, "Whether the month was not over"),
+    "read_at": (_MOMENT, "When it was read"),
+    "label": (_TEXT, "The text of the user about the website"),
+    "own_hostname": (_TEXT, "The custom domain that gets around ad blockers"),
+    "is_public": (_FLAG, "Whether everybody may read the statistics"),
+    "has_ssl": (_FLAG, "Whether the website has SSL"),
+    "has_script": (_FLAG, "Whether the service found its script on the website"),
+    "events": (_WHOLE, "Events, an estimate of 30 days"),
+    "listed_at": (_MOMENT, "When the service last listed the website"),
+    "through": (_DATE, "The last day before the first gap"),
+    "behind": (_WHOLE, "Missing days; null if the website is not listed any more"),
+    "listed": (_FLAG, "Whether the service still lists the website"),
+    "error": (_TEXT, "Why days are missing, if any are"),
+    "checked_at": (_MOMENT, "When this was found"),
+}
+"""The type of each column, which dlt reads from Arrow, and its description."""
 
-COLUMNS: Final[dict[str, Sequence[Column]]] = {
+_DAY: Final = ("hostname", "first_day", "timezone")
+_COUNTS: Final = ("pageviews", "visitors")
+_LIST: Final = (*_DAY, "rank", "value", *_COUNTS, "seconds_on_page", "truncated")
+
+COLUMNS: Final[dict[str, Sequence[str]]] = {
     "websites": [
-        *((name, "text") for name in ("hostname", "timezone", "label", "own_hostname")),
-        *((name, "bool") for name in ("is_public", "has_ssl", "has_script")),
-        *((name, "bigint") for name in ("pageviews", "events")),
-        ("listed_at", _MOMENT),
+        *("hostname", "timezone", "label", "own_hostname"),
+        *("is_public", "has_ssl", "has_script", "pageviews", "events", "listed_at"),
     ],
     "coverage": [
-        ("hostname", "text"),
-        ("timezone", "text"),
-        ("through", "date"),
-        ("behind", "bigint"),
-        ("error", "text"),
-        ("checked_at", _MOMENT),
+        *("hostname", "timezone", "through", "behind"),
+        *("listed", "error", "checked_at"),
     ],
-    DAYS: [*_DAY, *_COUNTS, _MEDIAN, *_END],
-    MONTHS: [*_DAY, *_COUNTS, ("partial", "bool"), *_END],
-    **{
-        name: [*_DAY, _RANK, ("value", "text"), *_COUNTS, _MEDIAN, _CUT, *_END]
-        for name in ALL_LISTS
-        if name != "events"
-    },
-    "events": [*_DAY, _RANK, ("name", "text"), ("total", "bigint"), _CUT, *_END],
+    DAYS: [*_DAY, *_COUNTS, "seconds_on_page", "read_at"],
+    MONTHS: [*_DAY, *_COUNTS, "partial", "read_at"],
+    **{name: [*_LIST, "read_at"] for name in ALL_LISTS if name != "events"},
+    "events": [*_DAY, "rank", "name", "total", "truncated", "read_at"],
 }
 """The columns of each table."""
 
-_KEY: Final = ("hostname", "first_day", "rank")
-"""The columns that identify a row, as far as a table has them."""
-
-_ARROW: Final = {
-    "text": pa.string(),
-    "date": pa.date32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    _MOMENT: pa.timestamp("us", "UTC"),
+_TEXTS: Final = {
+    "websites": "The websites that the service lists, or has listed",
+    "coverage": "The progress of each website",
+    DAYS: "The totals of each website and day",
+    MONTHS: "The totals of each website and month; visitors are those of the month",
 }
+
+
+def key(table: str) -> list[str]:
+    """The columns that identify a row of *table*."""
+    return [n for n in COLUMNS[table] if n in {"hostname", "first_day", "rank"}]
+
+
+def comments(table: str, name: str) -> list[str]:
+    """The SQL that describes *table*, of that qualified *name*, in a database."""
+    columns = [f"COLUMN {name}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table]]
+    return [
+        f"COMMENT ON {what}" for what in (f"TABLE {name} IS '{about(table)}'", *columns)
+    ]
+
+
+def about(table: str) -> str:
+    """What *table* has."""
+    return _TEXTS.get(table, f"The list {table} of each website and day")
 
 
 def hints(table: str) -> Any:
     """The hints of dlt for *table*: types, keys, and to replace whole days."""
-    names = [name for name, _ in COLUMNS[table]]
-    key = [name for name in _KEY if name in names]
+    keys = key(table)
     columns: TTableSchemaColumns = {
-        name: {"data_type": kind, "nullable": name not in key}
-        for name, kind in COLUMNS[table]
+        name: {"nullable": name not in keys, "description": _COLUMNS[name][1]}
+        for name in COLUMNS[table]
     }
     # For BigQuery, Snowflake, Athena and others that divide tables.
     columns["hostname"]["cluster"] = True
     if "first_day" in columns:
         columns["first_day"]["partition"] = True
-        columns["no_rows"]["hard_delete"] = True
     return dlt.mark.make_hints(
         table_name=table,
         # "append" and "replace" would have rows of an interrupted load twice.
         write_disposition={"disposition": "merge", "strategy": "delete-insert"},
-        merge_key=[name for name in key if name != "rank"],
-        primary_key=key,
+        merge_key=[name for name in keys if name != "rank"],
+        primary_key=keys,
         columns=columns,
+        additional_table_hints={"description": about(table)},
     )
 
 
@@ -122,8 +147,8 @@ class Rows:
         self._hints = hints(table)
         self._schema: Any = pa.schema(
             [
-                pa.field(name, _ARROW[kind], nullable=name not in _KEY)
-                for name, kind in COLUMNS[table]
+                pa.field(name, _COLUMNS[name][0], nullable=name not in key(table))
+                for name in COLUMNS[table]
             ]
         )
         self._columns: list[list[Any]] = [[] for _ in self._schema]
@@ -143,7 +168,7 @@ class Rows:
     def add_entries(self, entries: Entries[Any], key: dict[str, Any]) -> None:
         """Add a row for each of *entries*, or the row that stands for an empty list."""
         if not entries:
-            self.add(**key, **NO_ROWS)
+            self.add(**key, rank=EMPTY)
             return
         columns = {name: entries.column(name) for name in entries.columns}
         ranks = [*range(1, len(entries) + 1)]

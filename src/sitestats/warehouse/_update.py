@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
+from dlt.common.exceptions import DltException
 from dlt.pipeline.exceptions import PipelineStepFailed
 
 from sitestats import StatsQuery
@@ -29,8 +30,8 @@ from sitestats._common.lock_files import locked
 from sitestats._common.text import did_you_mean, shown
 
 from ._days import Coverage
-from ._source import SOURCE, UPDATE, Declined, UnderWay
-from ._tables import COLUMNS, DAYS
+from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default
+from ._tables import COLUMNS, DAYS, EMPTY, comments, key
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -46,6 +47,10 @@ _PAUSE: Final = 0.5
 _MOST_NAMED: Final = 5
 """The most failed websites that the text of an error has."""
 
+_KEYS: Final = (
+    "SELECT table_name FROM information_schema.table_constraints "
+    "WHERE constraint_type = 'PRIMARY KEY' AND table_schema = %s"
+)
 # What DuckDB says on Linux and macOS, and on Windows.
 _IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
 
@@ -162,9 +167,9 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
             loads.append(_load(pipeline, under_way))
-            if len(loads) == 1:
-                _make_indexes(pipeline)
             _store_coverage(pipeline)
+        if loads:
+            _when_free(lambda: _tidy(pipeline), under_way)
     websites = dict(sorted(under_way.websites.items()))
     return Update(tuple(loads), under_way.requests, websites)
 
@@ -233,6 +238,7 @@ def forget(
         pipeline.normalize()
         _load(pipeline)
         _store_coverage(pipeline)
+        _when_free(lambda: _tidy(pipeline))
 
 
 def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
@@ -257,6 +263,7 @@ def _alone(pipeline: Pipeline) -> Generator[None]:
 
     dlt itself lets two runs share a folder, and one of them fails somewhere.
     """
+    set_default("runtime.dlthub_telemetry", value=False)
     path = _beside(pipeline, "lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     busy = (
@@ -326,7 +333,7 @@ def _load(pipeline: Pipeline, under_way: UnderWay | None = None) -> LoadInfo:
     return _when_free(lambda: pipeline.load(), under_way)  # noqa: PLW0108
 
 
-def _when_free(step: Callable[[], T], under_way: UnderWay | None) -> T:
+def _when_free(step: Callable[[], T], under_way: UnderWay | None = None) -> T:
     """Run *step*, which connects to the destination; in an update again and again while
     another process has its DuckDB file open.
     """
@@ -334,7 +341,7 @@ def _when_free(step: Callable[[], T], under_way: UnderWay | None) -> T:
     while True:
         try:
             return step()
-        except PipelineStepFailed as error:
+        except DltException as error:
             found = _IN_USE.search(str(error))
             if found is None:
                 raise
@@ -372,17 +379,37 @@ def _beside(pipeline: Pipeline, suffix: str) -> Path:
     return Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.{suffix}")
 
 
-def _make_indexes(pipeline: Pipeline) -> None:
-    """Index the rows of a day for PostgreSQL, since each load replaces them."""
-    if not _is_postgres(pipeline):
+def _tidy(pipeline: Pipeline) -> None:
+    """Drop what only loads need, and tell a database what its tables have.
+
+    It does all of it each time, since the update before may have been killed.
+    """
+    if _is_of_files(pipeline):
         return
     with pipeline.sql_client() as client:
-        for table in pipeline.default_schema.data_table_names():
-            if "first_day" in dict(COLUMNS[table]):
-                name = client.make_qualified_table_name(table)
+        # dlt makes it again. It has a twin of each table, which SQL tools list.
+        with client.with_staging_dataset():
+            if client.has_dataset():
+                client.drop_dataset()
+        known = pipeline.default_schema.tables
+        names = {t: client.make_qualified_table_name(t) for t in COLUMNS if t in known}
+        rank = client.escape_column_name("rank")
+        for table, name in names.items():
+            if "rank" in COLUMNS[table]:
+                client.execute_sql(f"DELETE FROM {name} WHERE {rank} = {EMPTY}")  # noqa: S608 - our own table
+        # For others dlt does it, from its hints, as far as they can.
+        if _is_postgres(pipeline) or _is_duckdb(pipeline):
+            with client.begin_transaction():
+                client.execute_many(
+                    [sql for table in names for sql in comments(table, names[table])]
+                )
+        if _is_postgres(pipeline):
+            keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
+            # By its key a load also finds the rows of a day, which it replaces.
+            for table in names.keys() - {table for (table,) in keyed}:
+                columns = ", ".join(key(table))
                 client.execute_sql(
-                    f"CREATE INDEX IF NOT EXISTS {table}_of_a_day ON {name} "
-                    "(hostname, first_day)"
+                    f"ALTER TABLE {names[table]} ADD PRIMARY KEY ({columns})"
                 )
 
 
@@ -397,12 +424,16 @@ def _best_format(pipeline: Pipeline) -> str | None:
 
 def _is_no_file_yet(pipeline: Pipeline) -> bool:
     """Whether the destination is a DuckDB file that is not there."""
-    if not pipeline.destination.destination_type.endswith(".duckdb"):
+    if not _is_duckdb(pipeline):
         return False
     credentials: Any = pipeline.destination_client().config.credentials
     # A connection that was given may have ":external:" in place of a path.
     database = Path(credentials.database)
     return database.is_absolute() and not database.exists()
+
+
+def _is_duckdb(pipeline: Pipeline) -> bool:
+    return pipeline.destination.destination_type.endswith(".duckdb")
 
 
 def _is_postgres(pipeline: Pipeline) -> bool:
