@@ -56,16 +56,19 @@ def by_name(respond: Callable[[str], httpx.Response]) -> Respond:
     return lambda r: respond(r.url.path[1:].partition(".")[0])
 
 
-def our_threads() -> list[str]:
-    """The threads that get_many has started and that still run."""
-    return [t.name for t in threading.enumerate() if "get-many" in t.name]
+def our_threads(seconds: float = 0) -> list[str]:
+    """The threads that get_many has started and that still run after *seconds*."""
+    ours = [t for t in threading.enumerate() if "get-many" in t.name]
+    for thread in ours if seconds else ():
+        thread.join(seconds)
+    return [t.name for t in ours if t.is_alive()]
 
 
 @pytest.fixture(params=WITH_TRIO)
 def variant(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each client; afterwards no thread is left."""
     yield request.param
-    assert our_threads() == []
+    assert our_threads(PLENTY) == []
 
 
 def indices(outcomes: Any) -> list[int]:
@@ -597,11 +600,7 @@ def test_ctrl_c(backend: str) -> None:
 
     with serve(script) as server, pytest.raises(KeyboardInterrupt):
         run(server.address)
-    # One may have begun in the moment of the interrupt, and ends by itself.
-    for thread in threading.enumerate():
-        if "get-many" in thread.name:
-            thread.join(5)
-    assert our_threads() == []
+    assert our_threads(PLENTY) == []
 
 
 # -- the deadline

@@ -11,9 +11,9 @@ import contextvars
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext, suppress
 from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -47,9 +47,6 @@ from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 from .runner import AsyncRunner, Runner, Stop
 
 if TYPE_CHECKING:
-    from anyio.abc import TaskGroup
-
-    from sitestats._protocol.flow import Flow
     from sitestats._results.outcomes import OutcomeOf
 
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
@@ -58,7 +55,7 @@ Job: TypeAlias = tuple[StatsQuery, int]
 """A query and its index."""
 
 _END: Final = object()
-"""Marks the end of the queries."""
+"""Marks the end of the queries, and of those of a thread."""
 _MOST_AHEAD: Final = 5
 """Queries in order, for each that may be under way, that are taken before an outcome is
 returned: a slow response does not stop the others, and memory stays bounded."""
@@ -87,6 +84,8 @@ class _Block(Generic[RunnerT]):
     _next_result: Any
     _results: Any
     _takes_awaited: ClassVar = False
+    _caught: ClassVar[Any] = BaseException
+    """What a query may raise that is raised where the outcomes are used."""
 
     def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
         self._runner = runner
@@ -200,9 +199,14 @@ class _Block(Generic[RunnerT]):
                 # A slow source of queries does not delay outcomes.
                 return
 
-    def _flow(self, job: Job) -> Flow[Outcome]:
+    async def _run(self, job: Job) -> None:
+        """Put the outcome of a query among the results, or what it raised."""
         settings, fresh = self._runner.settings, self._options.fresh
-        return operations.get_outcome(settings, *job, self._deadline, fresh=fresh)
+        flow = operations.get_outcome(settings, *job, self._deadline, fresh=fresh)
+        try:
+            self._results.put(await self._runner.run_steps(flow))
+        except self._caught as error:
+            self._results.put(error)
 
     def _collect_others(self, others: Any, deadline: Any) -> Any:
         options = self._options
@@ -227,14 +231,12 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
         [0, 1, 2]
     """
 
-    _stop: Stop
-
     def __enter__(self) -> Self:
         self._enter()
         self._stop = Stop()
-        self._stopped = self._runner.stopped_by(self._stop)
-        self._pool = ThreadPoolExecutor(self._limit, "sitestats-get-many")
-        self._results = SimpleQueue()
+        self._runner = self._runner.stopped_by(self._stop)
+        self._results, self._jobs = SimpleQueue(), SimpleQueue[Any]()
+        self._threads = 0
         return self
 
     def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
@@ -271,20 +273,29 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
 
     def _begin(self, job: Job) -> None:
         # Each runs in a copy of the caller's context, as tasks do.
-        run = contextvars.copy_context().run
-        future = self._pool.submit(run, self._stopped.run, self._flow(job))
-        future.add_done_callback(self._results.put)
+        self._jobs.put((contextvars.copy_context(), job))
+        if self._threads < self._taken - self._arrived:
+            self._threads += 1
+            # A daemon, so that a program ends with a block open, too.
+            Thread(target=self._work, name="sitestats-get-many", daemon=True).start()
 
-    async def _next_result(self) -> Outcome | BaseException:
+    def _work(self) -> None:
+        for context, job in iter(self._jobs.get, _END):
+            context.run(self._runner.run_blocking, self._run(job))
+            # Nothing is kept alive during the wait for a query.
+            del context, job
+
+    async def _next_result(self) -> Any:
         while True:
             with suppress(Empty):
-                future: Future[Outcome] = self._results.get(timeout=_POLL_SECONDS)
-                return future.exception() or future.result()
+                return self._results.get(timeout=_POLL_SECONDS)
 
     def __exit__(self, *_exc_info: object) -> None:
         try:
             self._stop.stop()
-            self._pool.shutdown(cancel_futures=True)
+            # No thread is waited for: a client of the user's may hold it up.
+            for _ in range(self._threads):
+                self._jobs.put(_END)
         finally:
             self._leave()
 
@@ -309,8 +320,7 @@ class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
     """
 
     _takes_awaited = True
-    _group: TaskGroup
-    _arrival: anyio.Event
+    _caught = Exception
 
     async def __aenter__(self) -> Self:
         self._enter()
@@ -351,31 +361,22 @@ class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
             self._group.start_soon(self._work)
 
     async def _work(self) -> None:
-        result: Outcome | Exception
         while True:
             while not self._jobs:
                 ready = anyio.Event()
                 self._idle.append(ready)
                 await ready.wait()
-            job = self._jobs.popleft()
-            try:
-                result = await self._runner.run(self._flow(job))
-            except Exception as error:  # noqa: BLE001 - raised again by __anext__
-                result = error
-            self._results.put(result)
+            await self._run(self._jobs.popleft())
             self._arrival.set()
-            # Nothing is kept alive during the wait for a job.
-            del job, result
 
-    async def _next_result(self) -> Outcome | Exception:
+    async def _next_result(self) -> Any:
         if not self._results.empty():
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
         while self._results.empty():
             self._arrival = anyio.Event()
             await self._arrival.wait()
-        result: Outcome | Exception = self._results.get_nowait()
-        return result
+        return self._results.get_nowait()
 
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
