@@ -175,15 +175,19 @@ def test_a_file_without_a_key_is_refused(
         refused(Client, "^SITESTATS_API_KEY_FILE (is not usable|names a file that)")
 
 
-@pytest.mark.parametrize("text", [f'"{KEY}"', f"'{KEY}'", f"SITESTATS_API_KEY={KEY}"])
+@pytest.mark.parametrize(
+    "text", [f'"{KEY}"', f"'{KEY}'", f"SITESTATS_API_KEY={KEY}", "log\n" * 250_000]
+)
 def test_a_file_with_more_than_the_key_is_refused(
     tmp_path: Path, environment: pytest.MonkeyPatch, text: str
 ) -> None:
-    """What a shell would take away is no part of a key; the error does not show it."""
+    """What a shell would take away is no part of a key, and a log is none; the error
+    names the file, and does not show it.
+    """
     (tmp_path / "key").write_text(text)
     environment.setenv("SITESTATS_API_KEY", "")
     environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
-    refused(Client, "leave quotes and 'NAME=' out")
+    refused(Client, f"leave quotes and 'NAME=' out of '{str(tmp_path)[:40]}")
 
 
 # --- profiles -----------------------------------------------------------------------

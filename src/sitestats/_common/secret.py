@@ -13,6 +13,9 @@ from .text import shown
 
 SHORTEST: Final = 4
 """A credential of fewer characters is in many words, so it is not redacted."""
+_LONGEST: Final = 500
+"""A credential has fewer characters; what has more is a file at the wrong path. To
+redact a megabyte would take minutes."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A name of RFC 9110, section 5.1."""
 _HEADER_VALUE: Final = r"[!-~]([ -~\t]*[!-~])?|"
@@ -83,11 +86,12 @@ def checked_secret(secret: Secret) -> Secret:
     Raises:
         ConfigurationError: It can't; the message does not show it.
     """
-    if not secret.fits("[!-~]+"):
+    if not secret.fits(f"[!-~]{{1,{_LONGEST}}}"):
         raise ConfigurationError(
             f"{secret.source} is not usable: a credential is a string of printable "
-            "ASCII characters without spaces or line breaks, and not empty; look for a "
-            "stray quote or line end where it was copied (it is not shown here)"
+            f"ASCII characters without spaces or line breaks, 1 to {_LONGEST} of them; "
+            "look for a stray quote or line end where it was copied (it is not shown "
+            "here)"
         )
     if len(secret.reveal()) < SHORTEST:
         warn(
@@ -106,7 +110,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
     try:
         # Not by a Path, which changes "/dev/fd/…/".
         with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
-            secret = Secret(file.read().rstrip(), source)
+            secret = Secret(file.read(_LONGEST + 1).rstrip(), source)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not a path"
         # Its name is not shown: it may be the key itself, in the wrong place.
@@ -114,10 +118,10 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
             f"{source} names a file that can't be read: {why}"
         ) from None
     # As a shell would set it, or a file of variables.
-    if secret.fits("[\"'].*|[A-Z_]+=.*"):
+    if secret.fits(f"[\"'].*|[A-Z_]+=.*|(?s:.){{{_LONGEST + 1}}}"):
         raise ConfigurationError(
-            f"{source} names a file with more than the credential: leave quotes and "
-            "'NAME=' out (it is not shown here)"
+            f"{source} names a file that has more than the credential: leave quotes "
+            f"and 'NAME=' out of {shown(os.fspath(path))} (it is not shown here)"
         )
     return secret
 
