@@ -225,7 +225,7 @@ def hung(*steps: Step, **more: Any) -> Case:
 def redirect(status: str, location: str, **more: Any) -> Case:
     """A redirect, which is never followed."""
     response = whole(b"", f"Location: {location}", status=status)
-    return case(response, gives="ServiceError", **more)
+    return case(response, **{"gives": "ServiceError", **more})
 
 
 HTTPS = {"scheme": "https"}
@@ -277,7 +277,11 @@ CASES: dict[str, Case] = {
     ),
     "sends a gzip bomb": case(head(GZIP), BOMB + 300 * BLOCK, close, gives=LARGE),
     "sends a gzip bomb with an error": case(
-        head(GZIP, status="400 Bad Request"), BOMB + 300 * BLOCK, close, gives=LARGE
+        *(head(GZIP, status="400 Bad Request"), BOMB + 300 * BLOCK, close),
+        gives="BadRequestError",
+    ),
+    "never ends the body of an error": case(
+        head(status="400 Bad Request"), forever(SPACES), gives="BadRequestError"
     ),
     # TLS.
     "encrypts correctly": case(TLS, OK, options=HTTPS),
@@ -340,9 +344,14 @@ CASES: dict[str, Case] = {
     ),
     "redirects to itself": redirect("307 Temporary", "%HERE%/example.com.json"),
     # httpx2 does not read the address of a redirect that is not followed.
-    "redirects to no address": redirect("307 Temporary", "a:b")
-    if httpx.__name__ == "httpx2"
-    else broken(whole(b"", "Location: a:b", status="307 Temporary"), close),
+    **{
+        f"redirects to {place}": redirect(
+            "307 Temporary",
+            place,
+            **({} if httpx.__name__ == "httpx2" else {"gives": BAD}),
+        )
+        for place in ("a:b", "http://[::1", "http://xn--0/")
+    },
     "redirects to another host": redirect("302 Found", "%ELSEWHERE%/"),
     # Writes, which are never repeated.
     "resets a write": case(reset, gives=FAILED, call=add, has=SENT),

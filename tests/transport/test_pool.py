@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
-import anyio
-import httpx
+import anyio.lowlevel
 import pytest
 
 from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
-from loopback import Connection, polite, resolving, serve
+from loopback import Connection, resolving, serve
 from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
 from sitestats._client.runner import Stop, StoppedError
 from sitestats._common.errors import TransportError
 from sitestats._common.wire import HttpRequest
-from sitestats._transport.exchange import Exchange, run_blocking
 from sitestats._transport.pool import Pool
+from sitestats._transport.sockets import AwaitedExchange, Exchange, run_blocking
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without TLS")
 PLENTY = 30.0
@@ -74,30 +74,6 @@ def test_threads_share_a_client() -> None:
     assert server.connections <= 10
 
 
-def test_a_slow_response_holds_up_no_other_thread() -> None:
-    """It arrives after one that was requested later, from another thread."""
-    requested, received = threading.Event(), threading.Event()
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            if b"slow" in request:
-                requested.set()
-                received.wait(PLENTY)
-            connection.respond()
-
-    with (
-        serve(script) as server,
-        Client(server.address, total_timeout=5, **OPTIONS) as client,
-        ThreadPoolExecutor(1) as executor,
-    ):
-        slow = executor.submit(client.request, "GET", "/slow")
-        requested.wait(PLENTY)
-        client.request("GET", "/quick")
-        assert not slow.done()
-        received.set()
-        slow.result()
-
-
 @loops
 def test_tasks_share_a_client(loop: str) -> None:
     """Each of 200 tasks gets its own response, though most have to wait."""
@@ -125,16 +101,17 @@ def test_who_waits_longest_is_next() -> None:
     pool, order = Pool(1), list[int]()
 
     def work(number: int) -> None:
-        run_blocking(pool.enter(exchange()))
+        one = exchange()
+        run_blocking(pool.enter(one))
         order.append(number)
-        pool.leave()
+        pool.leave(one)
 
-    run_blocking(pool.enter(exchange()))
+    run_blocking(pool.enter(first := exchange()))
     threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
     for number, thread in enumerate(threads, 1):
         thread.start()
-        wait_until(lambda number=number: len(pool._waiting[0]) == number)
-    pool.leave()
+        wait_until(lambda number=number: len(first.queue) == number + 1)
+    pool.leave(first)
     run_blocking(pool.enter(exchange()))
     assert order == [0, 1, 2, 3, 4]
     for thread in threads:
@@ -158,6 +135,50 @@ def test_a_thread_that_waits_for_a_place_has_a_limit() -> None:
         assert isinstance(first.exception(PLENTY), RequestTimeoutError)
     assert not caught.value.maybe_sent
     assert len(server.requests) == 1
+
+
+def test_a_place_that_was_not_left_is_free() -> None:
+    """Ctrl-C may come before one is left; whoever comes then has it."""
+    pool = Pool(1)
+    run_blocking(pool.enter(first := exchange()))
+    first.is_over = True
+    run_blocking(pool.enter(exchange()))
+
+
+@loops
+def test_a_loop_that_ends_leaves_its_places(loop: str) -> None:
+    """The next loop of the same thread has all places."""
+
+    async def abandon(pool: Pool) -> None:
+        await pool.enter(AwaitedExchange(HttpRequest("GET", "/"), PLENTY, PLENTY))
+
+    pool = Pool(1)
+    anyio.run(abandon, pool, backend=loop)
+    anyio.run(abandon, pool, backend=loop)
+
+
+@loops
+def test_a_read_that_never_waits_lets_others_go_on(loop: str) -> None:
+    """TLS may have bytes for each; the time of the whole call counts all the same."""
+    turns, sock = list[None](), ssl.SSLSocket.__new__(ssl.SSLSocket)
+
+    async def others() -> None:
+        while True:
+            turns.append(await anyio.lowlevel.checkpoint())
+
+    async def main() -> None:
+        until = time.monotonic() + PLENTY
+        one = AwaitedExchange(HttpRequest("GET", "/"), until, PLENTY)
+        async with anyio.create_task_group() as group:
+            group.start_soon(others)
+            with suppress(TimeoutError):
+                for _ in range(1_000):
+                    await one.do(sock, anyio.wait_readable, int)
+                    one.until = until if len(turns) < 5 else 0
+                pytest.fail("nobody had a turn, or the time did not count")
+            group.cancel_scope.cancel()
+
+    anyio.run(main, backend=loop)
 
 
 @loops
@@ -228,13 +249,13 @@ def test_an_old_connection_is_not_used(
 def test_closing_wakes_who_waits() -> None:
     """A thread that waits for a place when the client is closed gets an error."""
     pool = Pool(1)
-    run_blocking(pool.enter(exchange()))
+    run_blocking(pool.enter(first := exchange()))
     with ThreadPoolExecutor(3) as executor:
         waiting = [
             executor.submit(run_blocking, pool.enter(exchange())) for _ in range(3)
         ]
-        wait_until(lambda: len(pool._waiting[0]) == 3)
-        pool.close()
+        wait_until(lambda: len(first.queue) == 4)
+        pool.close(first.group())
         for one in waiting:
             assert isinstance(one.exception(PLENTY), ClientClosedError)
 
@@ -253,21 +274,6 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
         assert server.connections == 2
         assert client.request("GET", "/3") == "/3"
         assert server.connections == 2
-
-
-@variants
-def test_a_response_is_freed_at_once(variant: str) -> None:
-    """It is in no circle, so that its memory does not wait for a collection."""
-    with serve(polite) as server, opened(variant, server.address) as client:
-        client.request("GET", "/")
-        gc.collect()
-        gc.disable()
-        try:
-            client.request("GET", "/")
-            new = gc.get_objects(generation=0)
-            assert not [one for one in new if type(one) is httpx.Response]
-        finally:
-            gc.enable()
 
 
 # --- what another thread ends -----------------------------------------------------
@@ -317,9 +323,9 @@ def test_a_stop_ends_what_waits_for_a_place() -> None:
         first = Stop()
         has_place = executor.submit(send, client, first)
         wait_until(lambda: server.requests)
-        waiting = client._sender._pool._waiting[0]
-        stopped(lambda stop: send(client, stop), lambda: waiting)
-        assert not waiting
+        queue = client._sender.pool._queues[Exchange.group()]
+        stopped(lambda stop: send(client, stop), lambda: len(queue) == 2)
+        assert len(queue) == 1
         first.stop()
         assert isinstance(has_place.exception(PLENTY), StoppedError)
         stopped(lambda stop: send(client, stop), lambda: len(server.requests) == 2)

@@ -14,7 +14,7 @@ from both_clients import KEY, USER, VARIANTS, opened
 from loopback import polite, serve
 from sitestats import Client, ResponseError, SiteStatsError, StatsQuery
 from sitestats._common.wire import Credentials, HttpRequest
-from sitestats._transport.exchange import run_blocking
+from sitestats._transport.sockets import run_blocking
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 QUERY = StatsQuery("a.example").fields("pages")

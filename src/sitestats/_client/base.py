@@ -273,7 +273,7 @@ class BaseClient(Generic[HttpClientT, RunnerT]):
         # At the interpreter's end the names of modules are gone, but no default is.
         if _is_finalizing():
             return
-        if self._owns_sender and self._sender.is_open:
+        if self._owns_sender and self._sender.pool.is_open:
             warnings.warn(
                 f"{self!r} was never closed: use it in a with block",
                 ResourceWarning,

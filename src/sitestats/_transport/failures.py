@@ -8,6 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from idna import IDNAError
+
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
@@ -16,9 +18,9 @@ from sitestats._common.errors import (
     SiteStatsError,
 )
 
-from .exchange import Exchange
 from .reading import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
 from .redaction import Redactor
+from .sockets import Exchange
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -34,11 +36,7 @@ class Failures:
     """Turns what was raised on the way into an error of this package."""
 
     def __init__(
-        self,
-        settings: Settings,
-        redactor: Redactor,
-        library: Any,
-        proxy: Any,
+        self, settings: Settings, redactor: Redactor, library: Any, proxy: Any
     ) -> None:
         """Know the errors of *library*: of httpx, or of httpx2."""
         self._redactor, self._library = redactor, library
@@ -64,22 +62,24 @@ class Failures:
         if isinstance(error, TooLargeError):
             message = f"The response to {request} is larger than {MOST_BYTES:,} bytes."
             return ResponseTooLargeError(message, request=request)
-        if isinstance(error, CorruptError):
-            reason = self._redactor.text(str(error))
-            message = f"The body of the response to {request} can't be read: {reason}."
+        reason = self._redactor.text(str(error))
+        is_body = isinstance(error, CorruptError)
+        # httpx reads where a redirect leads, although none is followed.
+        is_address = isinstance(error, (library.InvalidURL, IDNAError))
+        if is_body or is_address or "location header" in reason:
+            what = "can't be read" if is_body else "redirects to no address"
+            message = f"The response to {request} {what}: {reason}."
             return ResponseError(message, request=request)
-        # It reads where a redirect leads, although none is followed.
-        of_httpx = library.HTTPError, library.InvalidURL, self._socks
-        faults = OSError, ProtocolError, *of_httpx
+        faults = OSError, ProtocolError, library.HTTPError, self._socks
         if isinstance(error, SiteStatsError) or not isinstance(error, faults):
             return None
         links = [error]
         while (cause := links[-1].__cause__) is not None:
             links.append(cause)
-        if isinstance(error, of_httpx):
+        # Where httpx connects to a proxy, its errors tell whether that failed.
+        if self._proxy and isinstance(error, self._unsent):
             is_tls = any(isinstance(link, ssl.SSLError) for link in links)
-            step = "tls" if is_tls else "proxy" if self._proxy else "tcp"
-            exchange.step = step if isinstance(error, self._unsent) else "response"
+            exchange.step = "tls" if is_tls else "proxy"
         step, was_sent = exchange.step, exchange.step == "response"
         known: Any = {"request": request, "maybe_sent": was_sent, "step": step}
         if time.monotonic() + _TICK >= exchange.until:

@@ -26,8 +26,8 @@ from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials
 
-from .exchange import Exchange, Route, run_blocking
 from .pool import Pool
+from .sockets import Exchange, Route, run_blocking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +44,8 @@ a response, whose value is its whole body."""
 NOTHING: Final = httpx.ByteStream(b"")
 
 _MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
+_SOCKS_LIMIT: Final = 255
+"""RFC 1929, section 2."""
 _NO_AUTH: Final = httpx.Auth()
 _READ_METHODS: Final = frozenset(("GET", "HEAD"))
 
@@ -157,8 +159,7 @@ def own_client(
         transport: Any = kind(**options)
     except ImportError as error:
         raise ConfigurationError(str(error)) from None
-    inner: dict[str, Any] = {**vars(transport)}
-    for name, value in inner.items():
+    for name, value in [*vars(transport).items()]:
         if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
             if proxy is None:
                 direct = _AsyncDirect if is_awaited else _Direct
@@ -194,15 +195,26 @@ class _DirectPool:
     """What both pools have in common: connections to the service's own origin."""
 
     def __init__(self, pool: Pool, route: Route) -> None:
-        super().__init__()
+        super().__init__(max_connections=None)  # type: ignore[call-arg]  # httpcore's
         self._pool, self._route = pool, route
 
-    async def _exchanged(self, request: httpcore.Request) -> Any:
+    def create_connection(self, origin: httpcore.Origin) -> Any:  # noqa: ARG002
+        """What httpcore's own method sends by, where a tool wraps and calls that."""
+        return SimpleNamespace(
+            handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),
+            handle_async_request=lambda it: self._exchanged(it, known=False),
+            # It is for one request.
+            is_closed=lambda: True,
+            is_idle=lambda: False,
+            can_handle_request=lambda _: False,
+        )
+
+    async def _exchanged(self, request: httpcore.Request, *, known: bool = True) -> Any:
         exchange: Exchange = cast("Any", request).extensions[EXTENSION]
         line = b"%b %b HTTP/1.1" % (request.method, request.url.target)
         head = b"\r\n".join([line, *map(b": ".join, request.headers)])
         data = b"%b\r\n\r\n%b" % (head, exchange.request.body)
-        reading = await self._pool.exchange(data, self._route, exchange)
+        reading = await self._pool.send(data, self._route, exchange)
         body = reading.finish()
         # In place of httpcore's, which looks at the type of each header.
         return SimpleNamespace(
@@ -210,15 +222,14 @@ class _DirectPool:
             headers=reading.headers,
             stream=httpx.ByteStream(body),
             # Also here: httpx has three generators around a stream.
-            extensions={EXTENSION: body},
+            extensions={EXTENSION: body} if known else {},
         )
 
 
 class _Direct(_DirectPool, httpcore.ConnectionPool):
     def handle_request(self, request: httpcore.Request) -> Any:
         sends = httpcore.ConnectionPool.handle_request
-        # A tool, such as respx, may have put its own method in the place of httpcore's.
-        if not sends.__module__.startswith("httpcore"):
+        if _is_replaced(sends):
             return sends(self, request)
         return run_blocking(self._exchanged(request))
 
@@ -226,9 +237,16 @@ class _Direct(_DirectPool, httpcore.ConnectionPool):
 class _AsyncDirect(_DirectPool, httpcore.AsyncConnectionPool):
     async def handle_async_request(self, request: httpcore.Request) -> Any:
         sends = httpcore.AsyncConnectionPool.handle_async_request
-        if not sends.__module__.startswith("httpcore"):
+        if _is_replaced(sends):
             return await sends(self, request)
         return await self._exchanged(request)
+
+
+def _is_replaced(method: Any) -> bool:
+    """Whether a tool, such as respx, has put its own in the place of httpcore's."""
+    # The name of its module is no help: functools.wraps copies that.
+    module: str = getattr(method, "__globals__", {}).get("__name__", "")
+    return not module.startswith("httpcore.")
 
 
 # --- proxies and certificates -----------------------------------------------------
@@ -244,12 +262,18 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
     if settings.proxy is None:
         return None
     with suppress(ValueError, TypeError, httpx.InvalidURL):
+        proxy = httpx.Proxy(settings.proxy)
+        login = proxy.raw_auth if proxy.url.scheme.startswith("socks") else None
         # httpx also takes hosts such as "[a".
-        if urlsplit(settings.proxy).hostname:
-            return httpx.Proxy(settings.proxy)
+        if (
+            urlsplit(settings.proxy).hostname
+            and max(map(len, login or [b""])) <= _SOCKS_LIMIT
+        ):
+            return proxy
     raise ConfigurationError(
         "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
-        "not shown here). It is given, or from the environment."
+        "not shown here). It is given, or from the environment. The user and the "
+        f"password of a SOCKS proxy have {_SOCKS_LIMIT} bytes each at most."
     )
 
 

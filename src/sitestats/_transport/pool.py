@@ -7,13 +7,15 @@ import socket
 import ssl
 import threading
 import time
-from collections import Counter, defaultdict, deque
+from collections import deque
+from itertools import islice
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from sitestats._common.errors import ClientClosedError
 
-from .exchange import Exchange, Route, connect, send_and_read
 from .reading import Reading
+from .sockets import Exchange, Route, connect, send_and_read
 
 _IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
@@ -35,12 +37,10 @@ class Pool:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._lock = threading.Lock()
-        # One that knows its owner: where Ctrl-C ends the wait for it, no other's ends.
-        self._turn = threading.RLock()
-        self._used = Counter[int]()
-        """The places in use of each event loop, and of all threads."""
-        self._waiting = defaultdict[int, deque[Any]](deque)
+        # A collection of garbage may end an abandoned task while this thread has it.
+        self._lock = threading.RLock()
+        self._queues = WeakKeyDictionary[Any, dict[Exchange, None]]()
+        """Of each group who came, in this order: the first ones have a place."""
         self._close_idle()
 
     def _close_idle(self) -> None:
@@ -64,54 +64,51 @@ class Pool:
             # In a forked child: what it inherited is its parent's.
             self._begin()
         with self._lock:
-            if self._used[exchange.group] < self._limit:
-                self._used[exchange.group] += 1
-            else:
+            queue = exchange.queue = self._queues.setdefault(exchange.group(), {})
+            if len(queue) >= self._limit:
                 exchange.event = exchange.new_event()
-                self._waiting[exchange.group].append(exchange.event)
-        try:
-            if exchange.event is not None:
-                await exchange.wait_for_place()
-            self._check_open()
-        except BaseException:
-            self.leave(exchange.group, exchange.event)
-            raise
-
-    def _check_open(self) -> None:
+            queue[exchange] = None
+            self._wake(queue)
+        if exchange.event is not None:
+            await exchange.wait_for_place()
         if self._is_closed:
             raise ClientClosedError("This client was closed: make a new one.")
 
-    def leave(self, group: int = 0, event: Any = None) -> None:
-        """Hand a place to who waits longest, or end the waiting for an *event*."""
+    def leave(self, exchange: Exchange) -> None:
+        """Leave the place, or end the waiting for one."""
         with self._lock:
-            waiting = self._waiting[group]
-            if event in waiting:
-                waiting.remove(event)
-            elif waiting:
-                waiting.popleft().set()
-            else:
-                self._used[group] -= 1
+            exchange.queue.pop(exchange, None)
+            self._wake(exchange.queue)
+
+    def _wake(self, queue: dict[Exchange, None]) -> None:
+        """Wake all who have a place; when this is closed, all others, too."""
+        if len(queue) >= self._limit or self._is_closed:
+            # Ctrl-C may have kept one from leaving, or from waking others.
+            for one in [one for one in islice(queue, self._limit) if one.is_over]:
+                del queue[one]
+            for one in [*islice(queue, None if self._is_closed else self._limit)]:
+                if one.event is not None and not one.event.is_set():
+                    one.event.set()
 
     # --- connections --------------------------------------------------------------
 
-    async def exchange(self, data: bytes, route: Route, exchange: Exchange) -> Reading:
+    async def send(self, data: bytes, route: Route, exchange: Exchange) -> Reading:
         """Send *data* by an idle connection or a new one, and read the response."""
         reading = Reading(exchange.request.method)
-        with exchange.in_turn(self._turn):
-            sock = self._take(fresh=exchange.request.fresh_connection)
-            try:
-                if sock is None:
-                    sock = await connect(route, exchange)
-                else:
-                    exchange.use(sock)
-                await send_and_read(sock, data, reading, exchange)
-            finally:
-                kept = exchange.close(keep=reading.is_reusable)
-                with self._lock:
-                    if kept is not None:
-                        self._idle.append((kept, time.monotonic()))
-                    if self._is_closed:
-                        self._close_idle()
+        sock = self._take(fresh=exchange.request.fresh_connection)
+        try:
+            if sock is None:
+                sock = await connect(route, exchange)
+            else:
+                exchange.sockets.append(sock)
+            await send_and_read(sock, data, reading, exchange)
+        finally:
+            kept = exchange.close(keep=reading.is_reusable)
+            with self._lock:
+                if kept is not None:
+                    self._idle.append((kept, time.monotonic()))
+                if self._is_closed:
+                    self._close_idle()
         return reading
 
     def _take(self, *, fresh: bool) -> socket.socket | None:
@@ -133,18 +130,18 @@ class Pool:
         """Whether there is a connection that closing would close."""
         return bool(self._idle)
 
-    def close(self, group: int = 0) -> None:
+    def close(self, group: Any) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
         self._is_closed = True
-        # Whoever waits is woken by the one before.
-        self.leave(group)
         with self._lock:
+            self._wake(self._queues.get(group, {}))
             self._close_idle()
 
 
 def _is_silent(sock: socket.socket) -> bool:
     """Whether the connection is open, and has no unread bytes."""
     try:
+        sock.settimeout(0)
         sock.recv(1)
     except OSError as error:
         return isinstance(error, (BlockingIOError, ssl.SSLWantReadError))

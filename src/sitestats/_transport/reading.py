@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from typing import Final
 
@@ -15,6 +16,8 @@ _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 _FINAL: Final = 200
 """Statuses below are of interim responses."""
+SUCCESS: Final = range(200, 300)
+"""The statuses whose bodies count."""
 
 
 class ProtocolError(Exception):
@@ -54,25 +57,38 @@ class Reading:
 
         Raises:
             ProtocolError: They are not a response, or not a whole one.
-            TooLargeError: There are too many.
+            TooLargeError: There are too many; the status of an error says enough.
         """
         self._size += len(data)
         if not data:
             self._end()
             return
+        handled = sys.exception()
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             # Bytes behind the response do not belong to it.
             self.is_reusable = False
+            if isinstance(error, httptools.HttpParserCallbackError):
+                # Ours raise nothing: it is Ctrl-C, if not what the caller handles.
+                cause = error.__context__
+                raise (
+                    KeyboardInterrupt if cause is None or cause is handled else cause
+                ) from None
             if not self.is_over:
-                raise ProtocolError(str(error)) from None
+                raise ProtocolError(
+                    "the server switches to another protocol"
+                    if isinstance(error, httptools.HttpParserUpgrade)
+                    else str(error)
+                ) from None
         if not self.status and self._size > _LONGEST_HEAD:
             raise ProtocolError("its headers are too long")
         if not self.is_over and self._size > MOST_BYTES:
             # They would wait for a garbage collection.
             self._pieces.clear()
-            raise TooLargeError
+            if self.status in SUCCESS:
+                raise TooLargeError
+            self.is_over = True
 
     def _end(self) -> None:
         names = {name.lower() for name, _ in self.headers}

@@ -10,16 +10,14 @@ text and raised without it.
 
 from __future__ import annotations
 
-import threading
 import traceback
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sitestats._common.secret import secrets_in
 from sitestats._common.wire import HttpResponse
 
-from .exchange import AwaitedExchange, Exchange, run_blocking
 from .failures import Failures
 from .httpx_client import (
     EXTENSION,
@@ -31,8 +29,9 @@ from .httpx_client import (
     proxy_secrets,
 )
 from .pool import Pool
-from .reading import MOST_BYTES, CorruptError, TooLargeError, decompressed
+from .reading import MOST_BYTES, SUCCESS, CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
+from .sockets import AwaitedExchange, Exchange, run_blocking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -42,10 +41,6 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest
 
     Ending = Callable[[Callable[[], object]], AbstractContextManager[None]]
-
-
-_OPTIONS: Final = {"stream": True, "follow_redirects": False}
-_SUCCESS: Final = range(200, 300)
 
 
 class Sender:
@@ -58,15 +53,16 @@ class Sender:
     ) -> None:
         """Send by a client of httpx that is given, or else by our own."""
         self._is_awaited = is_awaited
-        self._pool = Pool(settings.max_connections)
-        self._is_given = http_client is not None
+        self._kind = AwaitedExchange if is_awaited else Exchange
+        self.pool = Pool(settings.max_connections)
         self._library: Any = library_of(http_client, is_awaited=is_awaited)
-        proxy = None if self._is_given else proxy_of(settings)
+        # With a client of the user's there is no other proxy.
+        proxy = proxy_of(settings)
         # Whether httpx connects, and not our own pool.
-        self._is_far = self._is_given or proxy is not None
-        self._is_watched = self._is_far and (is_awaited or not self._is_given)
+        self._is_far = http_client is not None or proxy is not None
+        self._is_watched = self._is_far and (is_awaited or proxy is not None)
         self._client = http_client or own_client(
-            settings, self._pool, proxy, is_awaited=is_awaited
+            settings, self.pool, proxy, is_awaited=is_awaited
         )
         others = *secrets_in(settings.headers), *proxy_secrets(proxy)
         self._redactor = Redactor((settings.api_key, settings.user_id, *others))
@@ -100,23 +96,20 @@ class Sender:
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        kind = AwaitedExchange if self._is_awaited else Exchange
-        exchange = kind(request, until, timeout)
-        if ending is None:
-            return await self._send(exchange)
-        with ending(exchange.end):
+        exchange = self._kind(request, until, timeout)
+        with nullcontext() if ending is None else ending(exchange.end):
             return await self._send(exchange)
 
     async def _send(self, exchange: Exchange) -> HttpResponse:
         try:
-            await self._pool.enter(exchange)
             try:
-                if not self._is_watched:
-                    return await self._sent(exchange)
-                with exchange.watched():
+                await self.pool.enter(exchange)
+                with exchange.watched() if self._is_watched else nullcontext():
                     return await self._sent(exchange)
             finally:
-                self._pool.leave(exchange.group)
+                # First of all, as Ctrl-C may come before any call.
+                exchange.is_over = True
+                self.pool.leave(exchange)
         except BaseException as error:
             failure = self._failures.of(exchange, error)
             if failure is None:
@@ -132,79 +125,75 @@ class Sender:
 
     async def _sent(self, exchange: Exchange) -> HttpResponse:
         extensions: dict[str, Any] = {EXTENSION: exchange}
+        # Whoever sends now, it counts as sent, but for what our own connecting sees.
+        exchange.step = "response"
         if self._is_far:
-            # Something may leave the machine at once.
-            exchange.step = "response"
             extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
-            if not (self._is_given or self._is_awaited):
+            if self._is_watched and not self._is_awaited:
                 extensions["trace"] = exchange.trace
         request, auth = self._outgoing.of(exchange.request, extensions)
         try:
-            response: Any = self._client.send(request, auth=auth, **_OPTIONS)
+            response: Any = self._client.send(
+                request, auth=auth, stream=True, follow_redirects=False
+            )
             if self._is_awaited:
                 response = await response
         except self._library.HTTPStatusError as error:
             # By a hook of the user's: here the status decides.
             response = error.response
-        body = response.extensions.get(EXTENSION)
-        if body is None:
-            body = await self._body(response, exchange)
-        # The stream has the response, and so on in a circle.
-        response.stream = NOTHING
+        status: int = response.status_code
         response.headers.encoding = "latin-1"
         headers: dict[str, str] = dict(response.headers.items())
         headers.pop("set-cookie", None)
-        status: int = response.status_code
-        if encoding := headers.get("content-encoding"):
-            try:
+        body = response.extensions.get(EXTENSION)
+        try:
+            if body is None:
+                body = await self._body(response, headers, exchange)
+            if encoding := headers.get("content-encoding"):
                 body = decompressed(body, encoding)
-            except CorruptError:
-                if status in _SUCCESS:
-                    raise
-                # The status of an error says enough.
-                body = b""
+        except (CorruptError, TooLargeError):
+            if status in SUCCESS:
+                raise
+            # The status of an error says enough.
+            body = b""
+        # The stream has the response, and so on in a circle.
+        response.stream = NOTHING
         received = HttpResponse(
             *(status, headers, body, datetime.now(UTC)),
             redact=self._redactor.response,
         )
         # What stands in the data of a successful one is right, whatever it looks like.
-        return received if status in _SUCCESS else received.redacted()
+        return received if status in SUCCESS else received.redacted()
 
-    async def _body(self, response: Any, exchange: Exchange) -> bytes:
+    async def _body(
+        self, response: Any, headers: dict[str, str], exchange: Exchange
+    ) -> bytes:
         """The body that httpx has read, or reads."""
         if response.is_closed:
             # By a mock or a hook, which has it decompressed, or left it unread.
-            response.headers.pop("content-encoding", None)
+            headers.pop("content-encoding", None)
             with suppress(RuntimeError):
                 return bytes(response.content)
             return b""
         body = bytearray()
-        is_awaited = self._is_awaited
+        parts = response.aiter_raw() if self._is_awaited else _each(response.iter_raw())
         try:
-            async for piece in (
-                response.aiter_raw() if is_awaited else _each(response.iter_raw())
-            ):
+            async for piece in parts:
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise TooLargeError
-                if not is_awaited:
+                if not self._is_awaited:
                     # Awaited, this would leave httpx's generators to trio, which warns.
                     exchange.left()
         finally:
-            if is_awaited:
-                await response.aclose()
-            else:
-                response.close()
+            closing = response.aclose() if self._is_awaited else response.close()
+            if self._is_awaited:
+                await closing
         return bytes(body)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether closing this would close a connection."""
-        return self._pool.is_open
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
-        self._pool.close(threading.get_ident() if self._is_awaited else 0)
+        self.pool.close(self._kind.group())
 
 
 async def _each(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -3,21 +3,23 @@
 All of it is written once, with ``async``. A blocking exchange waits where an awaited
 one lets others go on, so ``run_blocking`` brings its coroutine to the end at once. A
 connection is a socket, with or without TLS. It belongs to no event loop.
+
+Ctrl-C may raise ``KeyboardInterrupt`` in the main thread between any two calls.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import selectors
 import socket
 import ssl
+import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from threading import RLock
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import anyio
@@ -28,11 +30,7 @@ from sitestats._common.wire import HttpRequest
 
 from .reading import Reading
 
-Selector: Any = getattr(selectors, "PollSelector", selectors.SelectSelector)
-"""Windows has the other one."""
-
 T = TypeVar("T")
-Ready = Callable[[socket.socket], Awaitable[None]]
 Route = tuple[str, int, ssl.SSLContext | None]
 """The host and port to connect to, and what verifies them by TLS."""
 
@@ -40,7 +38,6 @@ _LONGEST: Final = 86_400.0
 """The most seconds of a wait: a socket refuses a limit of several weeks."""
 _NEXT_ADDRESS: Final = 1.0
 """Seconds until the next address of a host is tried."""
-_READ_SIZE: Final = 64 * 1024
 
 
 @attrs.define(eq=False, repr=False)
@@ -53,15 +50,22 @@ class Exchange:
     """What the monotonic clock shows when the call must have ended."""
     timeout: float
     """Seconds for connecting, and for each wait."""
-    group: int = 0
-    """Those that have this number share places: all threads, or an event loop."""
+    queue: dict[Exchange, None] = attrs.field(factory=dict["Exchange", None])
+    """Those with whom it shares places, itself included."""
+    is_over: bool = False
+    """Whether it needs no place any more."""
     event: Any = None
     """What it had to wait for until a place was free."""
     step: str = "tcp"
     """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
     may have left the machine."""
-    _sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
-    _turn: RLock = attrs.field(init=False)
+    sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
+    """They are closed with it."""
+
+    @staticmethod
+    def group() -> Any:
+        """What shares places: all threads, or the tasks of an event loop."""
+        return threading
 
     def left(self, most: float | None = None) -> float:
         """The seconds that the next wait may take: the timeout, or *most*.
@@ -74,23 +78,19 @@ class Exchange:
             raise TimeoutError
         return min(left, self.timeout if most is None else most, _LONGEST)
 
-    def use(self, sock: socket.socket) -> None:
-        """Take *sock*, which is closed with this exchange."""
-        self._sockets.append(sock)
-
     def end(self) -> None:
         """End what waits, from another thread."""
         self.until = -math.inf
         if self.event is not None:
             self.event.set()
-        for sock in self._sockets:
+        for sock in self.sockets:
             with suppress(OSError):
                 # Not that of an SSLSocket, which would go on without TLS.
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def close(self, *, keep: bool = False) -> socket.socket | None:
         """Close its sockets, but for the last one if another exchange may use it."""
-        sockets, self._sockets = self._sockets, []
+        sockets, self.sockets = self.sockets, []
         # After the line above, end() does not find what is kept.
         kept = sockets.pop() if keep and self.until > -math.inf else None
         for sock in sockets:
@@ -103,62 +103,16 @@ class Exchange:
             raise TimeoutError
         self.left()
 
-    def in_turn(self, turn: RLock) -> AbstractContextManager[object]:
-        """A block that one thread at a time is in, while it does not wait.
+    async def reach(self, sock: Any, address: Any, most: float | None) -> None:
+        """Connect *sock*, or give up after the timeout, or *most* seconds."""
+        sock.settimeout(self.left(most))
+        # Not connect_ex: what guards tests against the network patches this one.
+        sock.connect(address)
 
-        Otherwise 200 threads, of which one runs at a time anyway, spend more time on
-        taking the interpreter from each other than on their requests.
-        """
-        self._turn = turn
-        return turn
-
-    async def wait(
-        self, ready: Ready, sock: socket.socket, most: float | None = None
-    ) -> None:
-        """Wait until *sock* is ready, for the timeout, or *most* seconds."""
-        events = (
-            selectors.EVENT_WRITE if ready is wait_writable else selectors.EVENT_READ
-        )
-        seconds = self.left(most)
-        self._turn.release()
-        try:
-            with Selector() as selector:
-                selector.register(sock, events)
-                if not selector.select(seconds):
-                    raise TimeoutError
-        finally:
-            self._turn.acquire()
-
-    async def connect(
-        self, sock: socket.socket, address: Any, most: float | None
-    ) -> None:
-        """Connect, or give up after the timeout, or *most* seconds."""
-        sock.setblocking(False)  # noqa: FBT003 - its only argument
-        with suppress(BlockingIOError):
-            # Not connect_ex: what guards tests against the network patches this one.
-            sock.connect(address)
-        await self.wait(wait_writable, sock, most)
-        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(number, os.strerror(number))
-
-    async def do(
-        self, sock: socket.socket, ready: Ready, call: Callable[..., T], *args: object
-    ) -> T:
-        """Call *call* as soon as the socket is ready for it."""
-        # TLS may have bytes already; elsewhere there are seldom any.
-        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
-        while True:
-            if waits:
-                await self.wait(ready, sock)
-            waits = True
-            try:
-                return call(*args)
-            except ssl.SSLWantReadError:
-                ready = wait_readable
-            except ssl.SSLWantWriteError:
-                ready = wait_writable
-            except BlockingIOError:
-                pass
+    async def do(self, sock: Any, _: Any, call: Callable[..., T], *args: Any) -> T:
+        """Call *call* as soon as the socket is ready for it, within the timeout."""
+        sock.settimeout(self.left())
+        return call(*args)
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -177,19 +131,18 @@ class Exchange:
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """Take the connection that httpcore makes: its extension "trace"."""
         if event.endswith("connect_tcp.started"):
-            with self.in_turn(RLock()):
-                addresses = run_blocking(_look_up(info["host"], info["port"], self))
-                # It connects to what it finds here, and would look the name up itself.
-                info["host"] = addresses[0][4][0]
-                if len(addresses) > 1:
-                    # It tries one alone: the first that takes a connection.
-                    with run_blocking(_connect_tcp(addresses, self)) as sock:
-                        info["host"] = sock.getpeername()[0]
+            addresses = run_blocking(_look_up(info["host"], info["port"], self))
+            # It connects to what it finds here, and would look the name up itself.
+            info["host"] = addresses[0][4][0]
+            if len(addresses) > 1:
+                # It tries one alone: the first that takes a connection.
+                with run_blocking(_connect_tcp(addresses, self)) as sock:
+                    info["host"] = sock.getpeername()[0]
             # What httpx raises tells whether something was sent by then.
             self.step = "response"
         elif event.endswith("connect_tcp.complete"):
             # Another descriptor, since TLS will take this one over.
-            self.use(info["return_value"].get_extra_info("socket").dup())
+            self.sockets.append(info["return_value"].get_extra_info("socket").dup())
             self.left()
 
 
@@ -198,26 +151,56 @@ class AwaitedExchange(Exchange):
     """The same in a task of asyncio or trio. Its sockets never block."""
 
     new_event: ClassVar[Any] = anyio.Event
-    # A thread has one event loop at a time.
-    group: int = attrs.field(factory=threading.get_ident)
+    _calls: int = 0
 
-    def in_turn(self, turn: RLock) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Nothing: tasks take turns in any case."""
-        return nullcontext()
+    @staticmethod
+    def group() -> Any:
+        """Its event loop."""
+        # Whoever only blocks needs no asyncio, which takes as long to import as httpx.
+        import asyncio
+
+        try:
+            return asyncio.get_running_loop()
+        except RuntimeError:
+            return sys.modules["trio"].lowlevel.current_trio_token()
 
     async def wait_for_place(self) -> None:
         """Wait for the event, for as long as the whole call may take."""
         with self.watched():
             await self.event.wait()
 
-    async def wait(
-        self, ready: Ready, sock: socket.socket, most: float | None = None
-    ) -> None:
-        """Wait until *sock* is ready, for the timeout, or *most* seconds."""
-        with anyio.move_on_after(self.left(most)) as scope:
-            await ready(sock)
-        if scope.cancelled_caught:
-            raise TimeoutError
+    async def reach(self, sock: Any, address: Any, most: float | None) -> None:
+        """Connect *sock*, or give up after the timeout, or *most* seconds."""
+        sock.settimeout(0)
+        with suppress(BlockingIOError):
+            sock.connect(address)
+        with anyio.fail_after(self.left(most)):
+            await wait_writable(sock)
+        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise OSError(number, os.strerror(number))
+
+    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:
+        """Call *call* as soon as the socket is ready for it, within the timeout."""
+        self._calls += 1
+        # TLS may have bytes for each read, so that none waits and others get no turn.
+        if self._calls % 64 == 0:
+            self.left()
+            await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
+        # TLS may have bytes already; elsewhere there are seldom any.
+        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
+        while True:
+            if waits:
+                with anyio.fail_after(self.left()):
+                    await ready(sock)
+            waits = True
+            try:
+                return call(*args)
+            except ssl.SSLWantReadError:
+                ready = wait_readable
+            except ssl.SSLWantWriteError:
+                ready = wait_writable
+            except BlockingIOError:
+                pass
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -242,25 +225,25 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     threads of an event loop are few, and a program ends only with them.
     """
 
-    def addresses(flags: int = 0) -> list[Any]:
-        # As bytes: the name is encoded already.
-        name, kind = host.encode("ascii"), socket.SOCK_STREAM
-        return [*socket.getaddrinfo(name, port, type=kind, flags=flags)]
-
     def work() -> None:
         try:
-            found.set_result(addresses())
-        except OSError as error:
+            found.set_result(look_up())
+        except BaseException as error:  # noqa: BLE001 - raised by result()
             found.set_exception(error)
-        finish.close()
+        # A byte, since a child that was forked meanwhile keeps the end open, too.
+        with finish, suppress(OSError):
+            finish.send(b"!")
 
-    # Numbers need no look-up.
+    # As bytes: the name is encoded already.
+    name, kind = host.encode("ascii"), socket.SOCK_STREAM
+    look_up = partial(socket.getaddrinfo, name, port, type=kind)
+    # Numbers need no look-up, and so no thread.
     with suppress(OSError):
-        return addresses(socket.AI_NUMERICHOST)
+        return look_up(flags=socket.AI_NUMERICHOST)
     exchange.step = "name"
     found = Future[list[Any]]()
     done, finish = socket.socketpair()
-    exchange.use(done)
+    exchange.sockets.append(done)
     threading.Thread(target=work, name="sitestats-resolve", daemon=True).start()
     await exchange.do(done, wait_readable, done.recv, 1)
     # What was ended did not wait for the thread.
@@ -282,7 +265,7 @@ async def connect(route: Route, exchange: Exchange) -> socket.socket:
     # An end without that of TLS is anybody's, and may cut a body short.
     options: Any = {"server_hostname": host, "suppress_ragged_eofs": False}
     secured = context.wrap_socket(sock, do_handshake_on_connect=False, **options)
-    exchange.use(secured)
+    exchange.sockets.append(secured)
     await exchange.do(secured, wait_readable, secured.do_handshake)
     return secured
 
@@ -293,8 +276,8 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
         family, kind, protocol, _, address = addresses.pop(0)
         with suppress(*[OSError] if addresses else ()):
             sock = socket.socket(family, kind, protocol)
-            exchange.use(sock)
-            await exchange.connect(sock, address, _NEXT_ADDRESS if addresses else None)
+            exchange.sockets.append(sock)
+            await exchange.reach(sock, address, _NEXT_ADDRESS if addresses else None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return sock
     raise OSError("the host has no address")
@@ -308,4 +291,4 @@ async def send_and_read(
     while data:
         data = data[await exchange.do(sock, wait_writable, sock.send, data) :]
     while not reading.is_over:
-        reading.feed(await exchange.do(sock, wait_readable, sock.recv, _READ_SIZE))
+        reading.feed(await exchange.do(sock, wait_readable, sock.recv, 64 * 1024))
