@@ -535,6 +535,36 @@ def test_what_is_compared_with(
     assert found.count(start) == 2
 
 
+@pytest.mark.parametrize("output", ["table", "csv", "json", "jsonl"])
+@pytest.mark.parametrize("command", ["stats", "compare"])
+@pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG]])
+def test_what_can_not_be_read_is_said_once(
+    emulator: Emulator, run: Run, hosts: list[str], command: str, output: str
+) -> None:
+    """The rest is printed, one line on standard error says what is missing, and the
+    exit code is 5, or 4 where it helps to wait for another website.
+    """
+    entry = {"pageviews": 3, "visitors": 2}
+    rows = [entry | {"value": "NL"}, entry | {"value": "DE", "visitors": "2"}]
+    body = {"countries": rows}
+    options = ("--last", 2, "-f", "countries", "--retries", 0, "--format", output)
+    for status, code in ((None, 5), *([(503, 4)] if len(hosts) > 1 else [])):
+        emulator.fail_next(None, body=body, path=f"/{HOST}.json")
+        if status:
+            emulator.fail_next(None, status=status, path=f"/{BLOG}.json")
+        done = run(command, *hosts, *options)
+        emulator.clear_faults()
+        assert done.code == code
+        line, *others = done.err.splitlines()
+        assert line.startswith(
+            "sitestats: warning: some entries of 'countries' are left"
+        )
+        assert f" for {HOST}: $.countries[1].visitors: expected an integer" in line
+        assert bool(others) is bool(status)
+        assert "NL" in done.out
+        assert "DE" not in done.out.split(BLOG)[0].replace("DENIED", "")
+
+
 def test_a_comparison_that_failed(emulator: Emulator, run: Run) -> None:
     """Of two requests one is enough to fail; it is one line and one object."""
     emulator.fail_next(1, status=503, path=f"/{BLOG}.json")

@@ -168,6 +168,40 @@ def test_exit_codes_of_ensure(
     assert (found, done.code) == (states.split(), code)
 
 
+def test_a_website_that_can_not_be_read(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """It is listed, planned and requested with what can be read, one line says what
+    can't, and the exit code is 5.
+    """
+    listed = json.loads(run("websites", "list", "--format", "json").out)
+    first, *rest = ({**one, **one.pop("extra")} for one in listed)
+    name, path = first["hostname"], tmp_path / "names.csv"
+    path.write_text(f"hostname,timezone\n{name},UTC\nnew.example,\n")
+
+    def given(*websites: Any) -> None:
+        emulator.clear_faults()
+        emulator.fail_next(None, body={"websites": websites}, path="/api/websites")
+
+    def code_of(*arguments: object) -> int:
+        done = run(*arguments, "--format", "csv")
+        assert done.err.count("list of websites can't be read: $.websites[0]") == 1
+        assert name in done.out
+        return done.code
+
+    given({**first, "timezone": None, "pageviews": "many"}, *rest)
+    assert code_of("websites", "list") == 5
+    assert code_of("stats", "--all", "--last", 2, "-f", "visitors") == 0
+    assert code_of("websites", "plan", path) == 8
+    path.write_text(f"hostname,timezone\n{name},UTC\n")
+    assert code_of("websites", "plan", path) == 5
+    assert code_of("websites", "ensure", path, "--yes") == 5
+    given({**first, "hostname": None}, *rest)
+    path.write_text("new.example\n")
+    done = run("websites", "ensure", path, "--yes")
+    assert (done.code, "not tried  new.example" in done.out) == (5, True)
+
+
 @pytest.mark.parametrize(("status", "code"), [(400, 2), (500, 4)])
 def test_a_full_disk_ends_a_run(
     *,

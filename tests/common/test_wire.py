@@ -58,6 +58,7 @@ def test_every_form_gives_seconds(value: str, seconds: float) -> None:
         "Fri, 20 Nov 99999999 12:00:30 GMT",
         "Fri, 20 Nov 2026 13:00:30 +0100",
         "20 11 2026",
+        "Fri, 20 Nov 2026 12:00:30 GMT, Fri, 20 Nov 2026 12:00:30 GMT",
         # Python's own reading would guess at these.
         "3 may 2099 5:1",
         "Fri, 20 Nov 2026",

@@ -62,7 +62,7 @@ def test_one_error_lists_all_problems() -> None:
         warnings.simplefilter("error")
         found = problems(query, data)
     assert found == [
-        "$.version: expected an integer, got a string",
+        "$.version: expected an integer or null, got a string",
         "$.visitors: expected an integer, got null",
         f"$.hostname: the response is about 'other.example', but {REQUESTED}",
         "$.pages: was requested and is missing",

@@ -32,6 +32,7 @@ from sitestats import (
     SiteStatsError,
     SiteStatsWarning,
     StatsQuery,
+    WebsiteList,
 )
 from sitestats._common.fields import FIELDS
 from sitestats._protocol.responses import read_added, read_websites
@@ -82,6 +83,32 @@ def test_nothing_but_a_number_is_a_number(value: Any) -> None:
     assert read_response(ALL, FULL).seconds_on_page == 30.0
 
 
+@pytest.mark.parametrize("number", ["9223372036854775808", "-1", "1e400", "-1e400"])
+def test_numbers_that_nothing_can_hold_are_problems(number: str) -> None:
+    """Neither frames nor JSON have integers beyond 64 bits or infinities, and there are
+    no fewer than 0 visitors; what can't be held stays text where any value may be.
+    """
+    page = entry("/b", "NUMBER", seconds_on_page=1)
+    data = {
+        **FULL,
+        "visitors": "NUMBER",
+        "pages": [*FULL["pages"], page],
+        "x": ["NUMBER"],
+    }
+    body = json.dumps(data).replace('"NUMBER"', number).encode()
+    with pytest.warns(SiteStatsWarning):
+        stats = read_response(ALL, body)
+    wheres = [one.where for one in stats.problems]
+    assert wheres == ["$.visitors", "$.pages[2].pageviews"]
+    assert stats.pages.incomplete
+    assert not stats.countries.incomplete
+    json.dumps([stats.to_dict(), stats.raw(), stats.extra], allow_nan=False)
+    if "e" in number:
+        assert wrong(seconds_on_page=number)
+        assert stats.extra["x"] == [number]
+    assert read_response(ALL, {**FULL, "visitors": 2**63 - 1}).visitors == 2**63 - 1
+
+
 def test_a_wrong_field_leaves_the_others() -> None:
     """It is named by its path, when it is warned of and when it is read."""
     data = {**FULL, "visitors": "41", "pages": {"/": 3}, "events": 7}
@@ -129,6 +156,7 @@ def test_a_response_of_which_nothing_is_left_is_an_error() -> None:
         ("histogram", {**DAY, "date": None}, ".date: expected a date, got null"),
         ("histogram", {**DAY, "date": "?"}, ".date: invalid"),
         ("histogram", {**DAY, "hour": "9"}, ".hour: expected an integer or null"),
+        ("histogram", {**DAY, "hour": 24}, ".hour: expected an integer <= 23"),
     ],
 )
 def test_a_wrong_entry_leaves_the_rest_of_its_list(
@@ -176,24 +204,41 @@ def test_seconds_are_read_only_when_they_were_requested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("date", "expected"),
+    ("interval", "zone", "date", "expected"),
     [
-        ("2026-11-20", dt.date(2026, 11, 20)),
-        ("2026-11-20T09:00:00.000Z", dt.date(2026, 11, 20)),
-        ("2026-11", dt.date(2026, 11, 1)),
-        ("2026", dt.date(2026, 1, 1)),
+        ("month", "UTC", "2026-11", "2026-11-01"),
+        ("year", "UTC", "2026", "2026-01-01"),
+        ("day", "UTC", "2026-11", None),
+        ("month", "UTC", "2026", None),
+        ("day", "UTC", "2026-11-20T09:00:00.000Z", "2026-11-20"),
+        ("day", "Europe/Amsterdam", "2026-11-20T09:30:00", "2026-11-20"),
+        ("day", "Europe/Amsterdam", "2026-11-19T23:00:00.000Z", "2026-11-20"),
+        ("day", "Europe/Amsterdam", "2026-11-20T00:00:00.000Z", "2026-11-20"),
+        ("week", "Europe/Amsterdam", "2026-11-20T00:00:00+01:00", "2026-11-20"),
+        ("day", "America/New_York", "2026-11-20T05:00:00.000Z", "2026-11-20"),
+        # This day, or the evening before it.
+        ("day", "America/New_York", "2026-11-20T00:00:00.000Z", None),
+        ("day", "Moon/Crater", "2026-11-20T00:00:00.000Z", None),
+        ("day", "Europe/Amsterdam", "9999-12-31T23:00:00.000Z", None),
     ],
 )
-@pytest.mark.parametrize("interval", ["day", "week", "month", "year"])
-def test_a_date_of_the_histogram_may_have_any_precision(
-    date: str, expected: dt.date, interval: Any
+def test_a_date_of_the_histogram_is_a_day_of_the_response_s_zone(
+    interval: Any, zone: str, date: str, expected: str | None
 ) -> None:
-    """Section 2.3 does not show the entries of the histogram."""
-    query = QUERY.fields("histogram").interval(interval)
-    data = stats_json(histogram=[{**DAY, "date": date}], start=None, end=None)
-    (found,) = read_response(query, data).histogram
-    assert isinstance(found, HistogramEntry)
-    assert found.date == expected
+    """Section 2.3 does not show its entries: a month, a year or a moment stands for a
+    day as far as that is certain, whether the response or the query names the zone.
+    """
+    query = QUERY.fields("visitors", "histogram").interval(interval)
+    rows = [{**DAY, "date": date}]
+    for named, asked in ((zone, query), (None, query.extra_param("timezone", zone))):
+        data = stats_json(visitors=2, timezone=named, start=None, end=None)
+        if expected is None:
+            (problem,) = left_out(asked, {**data, "histogram": rows})
+            assert problem.startswith("$.histogram[0].date: ")
+        else:
+            (found,) = read_response(asked, {**data, "histogram": rows}).histogram
+            assert isinstance(found, HistogramEntry)
+            assert found.date.isoformat() == expected
 
 
 SIMPLE = [None, True, False, 0, 7, -1, 10**30, 10**400, 1.0, 1.5, 1e308]
@@ -305,21 +350,53 @@ def refused(read: Any, data: Any, **more: Any) -> list[str]:
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
 
-def test_every_wrong_value_of_a_list_of_websites_is_named() -> None:
-    """A list that lacks a website would have it added a second time."""
-    second = {**WEBSITE, "pageviews": "1200", "is_public": None}
+def listed(data: Any) -> WebsiteList:
+    """The websites of this response, of which some values can't be read."""
+    with pytest.warns(
+        SiteStatsWarning, match="list of websites can't be read"
+    ) as caught:
+        found = read_websites(http_response(data), REQUEST)
+    assert len(caught) == 1
+    assert str(found.problems[0]) in str(caught[0].message)
+    return found
+
+
+def test_a_website_stays_in_the_list_with_what_can_be_read() -> None:
+    """Every other value is None and a problem, and there is one warning."""
+    second = {**WEBSITE, "pageviews": "1200", "is_public": None, "problems": 7}
     del second["timezone"]
-    assert refused(read_websites, {"websites": [WEBSITE, second, None]}) == [
+    found = listed({"websites": [WEBSITE, second]})
+    assert [f"{one.where}: {one.message}" for one in found.problems] == [
         "$.websites[1].is_public: expected a boolean, got null",
         "$.websites[1].timezone: is missing",
         "$.websites[1].pageviews: expected an integer, got a string",
-        "$.websites[2]: expected an object, got null",
     ]
+    assert found[1].problems == found.problems
+    unknown = dict.fromkeys(("is_public", "timezone", "pageviews"))
+    assert found[1].to_dict() == {**WEBSITE, **unknown, "extra": {"problems": 7}}
+    assert not found.incomplete
+    for name in WEBSITE.keys() - {"hostname"}:
+        for odd in (
+            1.5,
+            [],
+            {},
+            2**63,
+            *[None] * (name not in {"own_hostname", "label"}),
+        ):
+            (website,) = listed([{**WEBSITE, name: odd}])
+            assert website.to_dict() == {**WEBSITE, name: None, "extra": {}}
+
+
+def test_a_website_without_a_host_name_is_a_problem_of_the_list() -> None:
+    """The others are there; where none is left, the list can't be read."""
+    for odd in (None, "a.example", [], {**WEBSITE, "hostname": None}):
+        found = listed([WEBSITE, odd])
+        assert found.incomplete
+        assert [one.hostname for one in found] == ["example.com"]
+        assert found.problems[0].where.startswith("$[1]")
+        assert len(refused(read_websites, [odd])) == 1
     assert refused(read_websites, {}) == ["$.websites: expected an array"]
     assert refused(read_websites, 7) == ["$: expected an array"]
-    for name in WEBSITE:
-        (problem,) = refused(read_websites, [{**WEBSITE, name: 1.5}])
-        assert problem.startswith(f"$[0].{name}: expected ")
 
 
 def test_websites_come_in_an_object_or_bare() -> None:

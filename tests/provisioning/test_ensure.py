@@ -231,6 +231,26 @@ def test_a_run(line: str) -> None:
     assert service.ensure().complete
 
 
+@pytest.mark.filterwarnings("ignore:.*list of websites can't be read")
+def test_nothing_is_added_that_may_be_in_the_list() -> None:
+    """While the list has a website without a readable host name, nothing is added; one
+    that is there is reported, though what is specified of it can't be read.
+    """
+    service = Service("a z")
+    service.websites["z.example"]["hostname"] = None
+    service.websites["a.example"]["timezone"] = 7
+    wanted = [WebsiteSpec("a.example", timezone="UTC"), *specs("b c")]
+    report = service.ensure(wanted)
+    assert [item.state for item in report.items] == ["unknown", *["not_tried"] * 2]
+    assert "timezone can't be read" in str(report.items[0].error)
+    assert "host name can't be read" in str(report.stopped)
+    assert service.sent == []
+    service.websites["z.example"]["hostname"] = "b.example"
+    report = service.ensure(wanted)
+    assert [item.state for item in report.items] == ["unknown", "present", "added"]
+    assert service.sent == ["c.example"]
+
+
 def test_host_names_of_the_list_are_normalised() -> None:
     """A website exists, also if the list writes its name with capitals or a dot."""
     for written in ("A.EXAMPLE", "a.example.", "A.example."):

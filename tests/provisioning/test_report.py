@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats import MissingExtraError, SiteStatsError, Website, WebsiteSpec
+from sitestats import (
+    MissingExtraError,
+    Problem,
+    SiteStatsError,
+    SpecError,
+    Website,
+    WebsiteList,
+    WebsiteSpec,
+)
 from sitestats._common.errors import (
     BadRequestError,
     ConnectionFailedError,
@@ -46,11 +54,13 @@ SPECS = [
 
 PLAN = plan_websites(
     SPECS,
-    [
-        website("there.example"),
-        website("other.example", timezone="Asia/Tokyo", is_public=True, label=None),
-        website("more.example"),
-    ],
+    WebsiteList(
+        [
+            website("there.example"),
+            website("other.example", timezone="Asia/Tokyo", is_public=True, label=None),
+            website("more.example"),
+        ]
+    ),
 )
 
 
@@ -93,8 +103,8 @@ def test_a_plan_prints_as_lines() -> None:
     )
     assert PLAN.changes() == str(PLAN).replace("present    there.example\n", "")
     assert repr(PLAN) == f"<ProvisioningPlan of {PLAN.summary()}>"
-    assert str(plan_websites([], [])) == "0 websites: nothing to do"
-    plan = plan_websites([WebsiteSpec("Bücher.example")], [])
+    assert str(plan_websites([], WebsiteList())) == "0 websites: nothing to do"
+    plan = plan_websites([WebsiteSpec("Bücher.example")], WebsiteList())
     assert "to add     xn--bcher-kva.example (Bücher.example)  UTC, " in str(plan)
     assert plan.items[0].row()["written"] == "Bücher.example"
 
@@ -125,7 +135,7 @@ def test_every_website_has_one_state(
     specs: list[WebsiteSpec], existing: list[Website]
 ) -> None:
     """Each website is in exactly one view, and has differences only if it differs."""
-    plan = plan_websites(specs, existing)
+    plan = plan_websites(specs, WebsiteList(existing))
     views = [*plan.to_add, *plan.present, *plan.differing]
     assert {item.hostname for item in views} == {spec.hostname for spec in specs}
     assert len(views) == len(specs)
@@ -139,11 +149,56 @@ def test_every_website_has_one_state(
         assert item.as_specified is (item.state != "to_add" and accepted)
 
 
+def unread(name: str) -> Website:
+    """A website of which this value can't be read."""
+    problem = Problem("is missing", where=f"$.websites[3].{name}")
+    return website("there.example", **{name: None}, problems=[problem])
+
+
+@pytest.mark.parametrize("name", ["timezone", "public", "label"])
+def test_what_can_not_be_read_of_a_website_is_unknown(name: str) -> None:
+    """It neither differs nor is as specified, if it is specified at all; another value
+    still differs; and no specification is made of it.
+    """
+    values: dict[str, Any] = {"timezone": "UTC", "public": False, "label": "x"}
+    listed = unread(name.replace("public", "is_public"))
+    for asked, state in (({name: values[name]}, "unknown"), ({}, "present")):
+        spec = WebsiteSpec("there.example", **asked)
+        plan = plan_websites([spec], WebsiteList([listed]))
+        assert [item.state for item in plan.items] == [state]
+        assert plan.complete is (state == "present")
+        assert (f"{name} can't be read" in plan.changes()) is (state == "unknown")
+    other = {"timezone": "public", "public": "timezone", "label": "public"}[name]
+    wrong = {
+        name: values[name],
+        other: {"public": True, "timezone": "Asia/Tokyo"}[other],
+    }
+    (item,) = plan_websites(
+        [WebsiteSpec("there.example", **wrong)], WebsiteList([listed])
+    ).items
+    assert [one.name for one in item.differences] == [other]
+    assert item.state == "differing"
+    assert f"{name} can't be read" in item.detail()
+    with pytest.raises(SpecError, match=name):
+        WebsiteSpec.of(listed)
+    assert WebsiteSpec.of(unread("pageviews")).hostname == "there.example"
+
+
+def test_a_list_without_a_host_name_has_nothing_to_add() -> None:
+    """The website without one may be any of the others."""
+    plan = plan_websites(
+        SPECS, WebsiteList([website("there.example")], incomplete=True)
+    )
+    states = [item.state for item in plan.items]
+    assert states == ["unknown", "present", "unknown"]
+    assert "host name can't be read" in str(plan)
+
+
 def test_another_name_of_the_zone_is_no_difference() -> None:
     """A zone that the service lists by its other name needs no change by hand."""
     spec = WebsiteSpec("there.example", "Asia/Kathmandu")
     listed = website("there.example", timezone="Asia/Katmandu")
-    assert plan_websites([spec], [listed]).complete
+    assert plan_websites([spec], WebsiteList([listed])).complete
 
 
 # --- reports ----------------------------------------------------------------------

@@ -186,19 +186,20 @@ def test_frames_of_a_comparison(client: Client) -> None:
 # --- lists ------------------------------------------------------------------------
 
 
-def listed(*entries: tuple[str, int], truncated: bool = False) -> Entries[ListEntry]:
+def listed(*entries: tuple[str, int], **more: bool) -> Entries[ListEntry]:
     """A list of countries with these page views."""
     return Entries(
         [ListEntry(value, count, count) for value, count in entries],
         name="countries",
         entry_type=ListEntry,
-        truncated=truncated,
+        **more,
     )
 
 
 def test_what_became_of_each_entry() -> None:
-    """Entries are up, down, the same, new or gone; of a list that was cut, what it
-    does not have is unknown, and not 0.
+    """Entries are up, down, the same, new or gone. Of a list that was cut, or of which
+    some can't be read, what it does not have is unknown, and not 0; and so is what it
+    has twice, with other counts.
     """
     now = (("NL", 5), ("DE", 2), ("FR", 3), ("BE", 1))
     before = listed(("NL", 4), ("DE", 3), ("FR", 3), ("US", 9))
@@ -215,6 +216,14 @@ def test_what_became_of_each_entry() -> None:
     assert cut.truncated
     assert cut.of("unknown")[0].pageviews == Change(None, 9)
     assert [item.value for item in cut.of("new")] == ["BE"]
+    unread = changes_of(listed(*now), attrs.evolve(before, incomplete=True))
+    assert unread["US"].direction == "gone"
+    assert unread["BE"].direction == "unknown"
+    assert unread["BE"].visitors == Change(1, None)
+    for twice in ([("NL", 5), ("NL", 4), ("NL", 5)], [("NL", 4), ("NL", 5)]):
+        (nl, *_) = changes_of(listed(*twice), before)
+        assert (nl.pageviews, nl.direction) == (Change(None, 4), "unknown")
+    assert changes_of(listed(("NL", 5), ("NL", 5)), before)["NL"].direction == "up"
 
 
 counts = st.dictionaries(st.sampled_from("ABCDEFG"), st.integers(0, 99))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import io
 import json
 import pickle
 import warnings
@@ -12,6 +13,7 @@ from typing import Any
 
 import anyio
 import duckdb
+import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
@@ -162,6 +164,44 @@ def test_a_total_of_another_type_is_null_in_its_own_row(client: Client) -> None:
         row = result.to_polars().drop("error").row(0, named=True)
         assert [name for name, value in row.items() if value is None] == unknown
         assert f"{HOST} " in repr(result)
+
+
+def test_the_entries_that_can_be_read_are_in_every_frame(client: Client) -> None:
+    """One that can't be read is left out alone, and of a comparison it is unknown, not
+    gone; a total that can't be read is unknown as well.
+    """
+    query = QUERY.fields("visitors", "countries").limit(5)
+    (outcome,) = collect(client, query)
+    raw = outcome.result().raw()
+    first, *rest = raw["countries"]
+    raw |= {"visitors": "?", "countries": [first | {"pageviews": "1"}, *rest]}
+    with pytest.warns(SiteStatsWarning):
+        stats = Stats.from_body(query, json.dumps(raw).encode())
+    found = Outcomes([Succeeded(query, 0, stats)])
+    rows = stats.to_dicts("countries")
+    assert [row["value"] for row in rows] == [one["value"] for one in rest]
+    several = ("hostname", "timezone", "first_day", "last_day", "truncated", "query")
+    for frame in (
+        found.to_pandas("countries").to_dict("records"),
+        found.to_polars("countries").to_dicts(),
+        found.to_arrow("countries").to_pylist(),
+    ):
+        assert [
+            {k: v for k, v in row.items() if k not in several} for row in frame
+        ] == rows
+    file = io.BytesIO()
+    found.to_excel(file)
+    assert openpyxl.load_workbook(file)["countries"].max_row == 1 + len(rest)
+    comparison = stats.compare_to(outcome.result())
+    assert comparison.totals["visitors"].absolute is None
+    assert comparison["countries"][first["value"]].direction == "unknown"
+    assert first["value"] not in {
+        row["value"] for row in comparison.largest(99).to_dicts()
+    }
+    known = query.website(BLOG)
+    both = Outcomes([*found, *collect(client, known)])
+    ranked = both.compare_to(Outcomes([outcome, *collect(client, known)]))
+    assert [name for name, _ in ranked.largest("visitors")] == [BLOG, HOST]
 
 
 def test_a_list_of_another_type_has_no_rows(client: Client) -> None:

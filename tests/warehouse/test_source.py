@@ -251,7 +251,7 @@ def test_a_month_settles_once_it_is_over() -> None:
     assert dataset.rows("months", *columns)[1] == (FIRST, 3, False)
 
 
-@pytest.mark.filterwarnings("ignore:.*the response")
+@pytest.mark.filterwarnings("ignore:.*(the response|left out)")
 def test_days_end_by_the_clock_of_the_service() -> None:
     """This machine may be far ahead, as here. A day that is not over by the response
     about it is not stored, and a response about another day is none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -134,8 +135,11 @@ class HttpResponse:
 _SECONDS: Final = r"[+-]?[0-9]+(\.[0-9]*)?"
 
 # email.utils accepts nearly any words and numbers; a date of HTTP has a day's name, a
-# date, a time of the day and GMT (RFC 9110, section 5.6.7).
-_LIKE_A_DATE: Final = r"\s*[A-Z][a-z]+, [ -~]* [0-9]{2}:[0-9]{2}:[0-9]{2} GMT\s*"
+# date, a time of the day and GMT (RFC 9110, section 5.6.7). Two that a proxy joins with
+# a comma are no date.
+_LIKE_A_DATE: Final = (
+    r"\s*[A-Z][a-z]+, [A-Za-z0-9 -]* [0-9]{2}:[0-9]{2}:[0-9]{2} GMT\s*"
+)
 
 
 def parse_retry_after(value: str, responded_at: datetime | None) -> float | None:
@@ -193,7 +197,8 @@ def load_json(body: bytes) -> JsonValue:
     """Decode *body*. Of two equal keys the last one counts.
 
     The standard library decodes what msgspec refuses: a byte order mark, and half of a
-    surrogate pair, as an emoji that was cut off has.
+    surrogate pair, as an emoji that was cut off has. A number such as 1e400, which no
+    float holds, stays text: JSON has no infinity.
 
     Raises:
         ValueError: It is not JSON; the message says why, after "the response".
@@ -208,12 +213,17 @@ def load_json(body: bytes) -> JsonValue:
     if not body.strip():
         raise ValueError("is empty")
     try:
+        text = body.decode("utf-8-sig")
         return cast(
             "JsonValue",
-            json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant),
+            json.loads(text, parse_constant=_refuse_constant, parse_float=_finite),
         )
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON: {error}") from None
+
+
+def _finite(text: str) -> float | str:
+    return number if math.isfinite(number := float(text)) else text
 
 
 def _refuse_constant(name: str) -> NoReturn:

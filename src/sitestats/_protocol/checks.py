@@ -75,13 +75,15 @@ def _period(  # noqa: PLR0917  a cache's key
 def _moment(
     text: str | None, zone: dt.tzinfo | None, within: dt.timedelta
 ) -> tuple[dt.datetime | None, dt.date | None]:
-    """A bound in UTC, and the day that it is of in *zone*."""
+    """A bound in UTC, unless it is a day alone; and its day in *zone*."""
+    if day := as_date(text):
+        return None, day
     try:
         moment = dt.datetime.fromisoformat(text or "")
         # Moments end in Z; one without a zone is taken as UTC too.
         moment = moment.replace(tzinfo=moment.tzinfo or dt.UTC).astimezone(dt.UTC)
         local = (moment + within).astimezone(zone) if zone else None
-        return moment, as_date(text) or (local and local.date())
+        return moment, local and local.date()
     except (ValueError, OverflowError):
         return None, None
 

@@ -1,40 +1,38 @@
-"""Structure decoded JSON into models with cattrs, strictly.
+"""Structure decoded JSON with cattrs, strictly, and leave out what can't be read.
 
 Null, booleans, integers, other numbers and strings are never converted into one
 another, but for an integer where the document has "number". ``msgspec.convert`` is the
-hook for single values, for lists of entries, and for all of them at once: a response
-may have thousands.
+hook: first for a whole object, since a response may have thousands of entries, then for
+each of its values.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import (
     Any,
     Final,
     TypedDict,
-    TypeVar,
     cast,
     get_args,
     get_origin,
-    is_typeddict,
+    get_type_hints,
 )
 
 import attrs
 import cattrs
 import msgspec
-from cattrs.gen import make_dict_structure_fn, override
 
 from sitestats._common.errors import Problem
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
-from sitestats._results.entries import HistogramEntry, entry_class, histogram_class
-from sitestats._results.websites import AddedWebsite, Website
-
-ModelT = TypeVar("ModelT", Website, AddedWebsite)
+from sitestats._common.zones import find_zone
+from sitestats._results.entries import entry_class, histogram_class
+from sitestats._results.tables import Count
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """What ``msgspec.convert`` raises: the second for half of a surrogate pair."""
@@ -42,6 +40,8 @@ _FIRST_USE: Final = threading.Lock()
 """msgspec 0.22 may crash if threads use a type for the first time at once."""
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 """The attributes that have another name in JSON."""
+_NAMES: Final = {sent: name for name, sent in _SENT.items()}
+_SHORT_DATES: Final = {"month": len("2026-03"), "year": len("2026")}
 _IN_WORDS: Final = {
     "bool": "a boolean",
     "int": "an integer",
@@ -53,56 +53,11 @@ _IN_WORDS: Final = {
 }
 
 
-def _model(model: type[ModelT]) -> Callable[[object, Any], ModelT]:
-    """A hook that makes a *model*; what the document does not name is in ``extra``."""
-    names = attrs.fields_dict(model)
-    sent: dict[str, str] = {name: _SENT.get(name, name) for name in names}
-    known = {"ok", "success", *sent.values()} - {"extra"}
-    overrides: dict[str, Any] = {n: override(rename=as_) for n, as_ in sent.items()}
-    overrides["differences"] = override(omit=True)
-    # Whatever it holds, it is left as it is.
-    overrides["extra"] = override(struct_hook=lambda value, _: value)
-    make = make_dict_structure_fn(model, _CONVERTER, **overrides)
-
-    def hook(value: object, _: Any) -> ModelT:
-        data = msgspec.convert(value, dict[str, Any])
-        extra = {n: v for n, v in data.items() if n not in known and n[:2] != "__"}
-        return make({**data, "extra": extra}, model)
-
-    return hook
-
-
-def _is_list_of_entries(kind: Any) -> bool:
-    return get_origin(kind) is tuple
-
-
-def _entries(rows: object, kind: Any) -> Any:
-    try:
-        return msgspec.convert(rows, kind)
-    except _REFUSALS:
-        is_histogram = issubclass(get_args(kind)[0], HistogramEntry)
-        if not is_histogram or not isinstance(rows, list):
-            raise
-    return msgspec.convert([*map(_with_whole_date, cast("Iterable[Any]", rows))], kind)
-
-
-def _with_whole_date(row: Any) -> Any:
-    """*row* with a day in place of a month ("2026-03"), a year or a moment: section 2.3
-    does not show the entries of a histogram.
-    """
-    try:
-        return row | {"date": (row["date"] + "-01-01")[: len("2026-03-01")]}
-    except (KeyError, TypeError):
-        return row
-
-
 _CONVERTER: Final = cattrs.Converter()
+_CONVERTER.register_structure_hook_func(lambda _: True, msgspec.convert)
+# cattrs has hooks of its own for these, which convert whatever they get.
 for _kind in (bool, int, float, str):
     _CONVERTER.register_structure_hook(_kind, msgspec.convert)
-_CONVERTER.register_structure_hook_func(_is_list_of_entries, _entries)
-_CONVERTER.register_structure_hook_func(is_typeddict, msgspec.convert)
-_CONVERTER.register_structure_hook(Website, _model(Website))
-_CONVERTER.register_structure_hook(AddedWebsite, _model(AddedWebsite))
 
 
 # --- what a response should have ----------------------------------------------------
@@ -110,12 +65,12 @@ _CONVERTER.register_structure_hook(AddedWebsite, _model(AddedWebsite))
 
 @attrs.frozen
 class Expected:
-    """What a response to a query should have."""
+    """What a response to a query, or an object of the Admin API, should have."""
 
     kinds: Mapping[str, Any]
-    """The types of what was requested, by name in the document's order."""
+    """The types by name, in the document's order, without the envelope."""
     whole: Any
-    """The type of a response that has that and the envelope."""
+    """The type with the envelope."""
 
 
 @lru_cache(maxsize=256)
@@ -131,17 +86,35 @@ def expected(
     timed = "seconds_on_page" in fields
     names = [*(name for name in FIELDS if name in fields), *["events"] * has_events]
     kinds = {name: _kind_of(name, interval, timed=timed) for name in names}
+    return Expected(kinds, _whole({**ENVELOPE, **kinds}, total=False))
+
+
+@lru_cache
+def _of_model(model: Any) -> Expected:
+    """What the object of the Admin API should have that becomes a *model*."""
+    hints, kinds = get_type_hints(model, include_extras=True), dict[str, Any]()
+    for field in attrs.fields(model):
+        if field.name not in {"extra", "problems", "differences"}:
+            kind = hints[field.name]
+            if field.default is attrs.NOTHING:
+                # The document has no null there: None is for what can't be read.
+                kind = (*get_args(kind), kind)[0]
+            kinds[_SENT.get(field.name, field.name)] = kind
+    return Expected(kinds, _whole(kinds, total=True))
+
+
+def _whole(kinds: Mapping[str, Any], *, total: bool) -> Any:
     # Made at run time, which type checkers can't follow.
     make_typed_dict: Any = TypedDict
-    whole = make_typed_dict("Whole", {**ENVELOPE, **kinds}, total=False)
-    with _FIRST_USE:
+    whole = make_typed_dict("Whole", kinds, total=total)
+    with _FIRST_USE, suppress(msgspec.ValidationError):
         msgspec.convert({}, whole)
-    return Expected(kinds, whole)
+    return whole
 
 
 def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
     if name in COUNTS:
-        return int
+        return Count
     if name == "seconds_on_page":
         return float | None
     # Made at run time, as above.
@@ -155,56 +128,96 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
 
 
 def structure(
-    value: object, kind: Any, path: str, section: str
+    value: Any, model: Any, path: str, section: str
 ) -> tuple[Any, list[Problem]]:
-    """*value* as a *kind*, or the problems at and below its *path*."""
+    """A *model* of what can be read of *value*, None where that is no object, and the
+    problems at and below its *path*. What the document does not name is in ``extra``.
+    """
+    wanted = _of_model(model)
+    wrong: Mapping[str, Problem] = {}
     try:
-        return _CONVERTER.structure(value, kind), []
-    except (cattrs.BaseValidationError, *_REFUSALS) as error:
-        return None, [*_problems(error, path, section)]
+        values = _CONVERTER.structure(value, wanted.whole)
+    except _REFUSALS as error:
+        if not isinstance(value, dict):
+            return None, [*_problems(error, path, section)]
+        values, wrong = _by_name(value, wanted.kinds, path, section)
+    known = wanted.kinds.keys() | {"ok", "success"}
+    extra = {n: v for n, v in value.items() if n not in known and n[:2] != "__"}
+    found: Any = {_NAMES.get(name, name): values.get(name) for name in wanted.kinds}
+    return model(**found, extra=extra), [*wrong.values()]
 
 
 def structure_stats(
-    data: Mapping[str, Any], wanted: Expected
+    data: Mapping[str, Any], wanted: Expected, interval: str | None, zone: str | None
 ) -> tuple[dict[str, Any], dict[str, Problem]]:
     """The values in *data* that are as *wanted*, and a problem of each other by name: a
-    list of which some entries are wrong has both.
+    list of which some entries are wrong has both. The days of a histogram by *interval*
+    are in the zone of *data*, else in the requested *zone*.
     """
-    try:
+    with suppress(*_REFUSALS):
         return _CONVERTER.structure(data, wanted.whole), {}
-    except _REFUSALS:
-        values, wrong = dict[str, Any](), dict[str, Problem]()
-    for name, kind in {**ENVELOPE, **wanted.kinds}.items():
-        if name not in data:
-            continue
+    if isinstance(rows := data.get("histogram"), list):
+        days = find_zone(str(data.get("timezone") or zone))
+        data = {**data, "histogram": [_with_day(row, interval, days) for row in rows]}
+    kinds = {n: kind for n, kind in {**ENVELOPE, **wanted.kinds}.items() if n in data}
+    values, wrong = _by_name(data, kinds, "$", "2.3")
+    for name in wrong:
+        if entries := tuple(_right_entries(data[name], kinds[name])):
+            values[name] = entries
+    return values, wrong
+
+
+def _by_name(
+    data: Mapping[str, Any], kinds: Mapping[str, Any], path: str, section: str
+) -> tuple[dict[str, Any], dict[str, Problem]]:
+    """The values in *data* that are of these *kinds*, and a problem of each other."""
+    values, wrong = dict[str, Any](), dict[str, Problem]()
+    for name, kind in kinds.items():
         try:
             values[name] = _CONVERTER.structure(data[name], kind)
+        except KeyError:
+            # What may be null may be missing.
+            if type(None) not in get_args(kind):
+                where = f"{path}.{name}"
+                wrong[name] = Problem("is missing", section=section, where=where)
         except _REFUSALS as error:
-            (wrong[name],) = _problems(error, f"$.{name}", "2.3")
-            if entries := tuple(_right_entries(data[name], kind)):
-                values[name] = entries
+            (wrong[name],) = _problems(error, f"{path}.{name}", section)
     return values, wrong
 
 
 def _right_entries(rows: object, kind: Any) -> Iterator[Any]:
-    if isinstance(rows, list) and _is_list_of_entries(kind):
-        for row in map(_with_whole_date, cast("Iterable[Any]", rows)):
+    if isinstance(rows, list) and get_origin(kind) is tuple:
+        for row in cast("Iterable[Any]", rows):
             with suppress(*_REFUSALS):
                 yield msgspec.convert(row, get_args(kind)[0])
+
+
+def _with_day(row: Any, interval: str | None, zone: dt.tzinfo | None) -> Any:
+    """*row* with a day in place of a month ("2026-03"), a year or a moment, as far as
+    it is certain: section 2.3 does not show the entries of a histogram.
+    """
+    with suppress(KeyError, TypeError, ValueError, OverflowError):
+        text = row["date"]
+        if len(text) == _SHORT_DATES.get(interval or ""):
+            return row | {"date": (text + "-01-01")[: len("2026-03-01")]}
+        moment = local = dt.datetime.fromisoformat(text)
+        if moment.tzinfo and zone:
+            local = moment.astimezone(zone)
+        # A midnight in UTC may mean its date, or in America the evening before.
+        is_certain = local.date() == moment.date() or local.hour <= 1
+        if is_certain and local.tzinfo in {None, zone}:
+            return row | {"date": str(local.date())}
+    return row
 
 
 def _problems(error: Exception, path: str, section: str) -> Iterator[Problem]:
     for line in cattrs.transform_error(error, path, _describe):
         message, below, where = line.split(" @ ")
-        first, _, name = where.rpartition(".")
-        where = f"{first}.{_SENT.get(name, name)}{below}" if first else where + below
-        yield Problem(message, section=section, where=where)
+        yield Problem(message, section=section, where=where + below)
 
 
 def _describe(error: BaseException, _kind: type | None) -> str:
     """What is wrong, and where below the value: "is missing @ [3].visitors"."""
-    if isinstance(error, KeyError):
-        return "is missing @ "
     message, _, place = str(error).partition(" - at `$")
     message, place = message[:1].lower() + message[1:], place.rstrip("`")
     if missing := re.match(r"object missing required field `(.*)`", message):

@@ -21,7 +21,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.fields import TOTALS
 from sitestats._common.settings import Settings, credentials_from
-from sitestats._common.text import cut, shown
+from sitestats._common.text import counted, cut, shown
 from sitestats._common.wire import (
     HttpRequest,
     HttpResponse,
@@ -117,13 +117,26 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     items, path = decode_json(response, request), "$"
     if isinstance(items, dict):
         items, path = items.get("websites"), "$.websites"
-    problems = [Problem("expected an array", section="4.1", where=path)]
-    websites: list[Website] = []
-    if isinstance(items, list):
-        websites, problems = structure(items, list[Website], path, "2.1")
-    if problems:
+    if not isinstance(items, list):
+        problem = Problem("expected an array", section="4.1", where=path)
+        raise response_error(response, request, _WRONG, [problem])
+    websites, problems = list[Website](), list[Problem]()
+    for place, item in enumerate(items):
+        website, wrong = structure(item, Website, f"{path}[{place}]", "2.1")
+        problems += wrong
+        if website is not None and website.hostname is not None:
+            websites.append(attrs.evolve(website, problems=wrong) if wrong else website)
+    if problems and not websites:
         raise response_error(response, request, _WRONG, problems)
-    return WebsiteList(websites, responded_at=response.responded_at)
+    if problems:
+        number = counted(len(problems), "value")
+        warn(f"{number} of the list of websites can't be read: {problems[0]}")
+    return WebsiteList(
+        websites,
+        responded_at=response.responded_at,
+        problems=problems,
+        incomplete=len(websites) < len(items),
+    )
 
 
 def read_added(
@@ -223,7 +236,7 @@ def read_stats(
         raise response_error(response, request, _WRONG, [problem])
     interval = requested.params.get("interval")
     wanted = expected(requested.fields, requested.events is not None, interval)
-    data, wrong = structure_stats(body, wanted)
+    data, wrong = structure_stats(body, wanted, interval, requested.timezone)
     date = parse_http_date(response.headers.get("date", ""))
     period, problems, warnings = check_response(
         data, wrong, requested, looked_up_at or date
@@ -248,7 +261,8 @@ def read_stats(
         raise response_error(response, request, why, [*wrong.values(), *problems])
     for name, problem in wrong.items():
         what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
-        warnings.append(f"{what} left out of the response, see .raw(): {problem}")
+        of = requested.hostname
+        warnings.append(f"{what} left out of the result for {of}: {problem}")
     for sentence in warnings:
         warn(sentence)
     moment = date or response.received_at
@@ -269,7 +283,7 @@ def read_stats(
         headers=response.headers,
         from_store=looked_up_at is not None,
         requested=requested,
-        values=_values(data, wanted, requested, period, moment),
+        values=_values(data, wrong, wanted, requested, period, moment),
         wrong=wrong,
         differs=bool(warnings),
     )
@@ -293,8 +307,9 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
     return read_stats(response, wanted.request, query, wanted)
 
 
-def _values(
+def _values(  # noqa: PLR0917  what is known of one response
     data: Mapping[str, Any],
+    wrong: Mapping[str, Problem],
     wanted: Expected,
     requested: Requested,
     period: Period,
@@ -326,6 +341,7 @@ def _values(
             name=name,
             entry_type=get_args(kind)[0],
             truncated=len(value) >= most,
+            incomplete=name in wrong,
             timezone=zone,
         )
     return values

@@ -23,6 +23,7 @@ from typing import (
 )
 
 import attrs
+from msgspec.structs import replace
 
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import (
@@ -81,8 +82,7 @@ SIDES: Final = {
 """What a frame has of each count: the column's ending, and the value."""
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
-"""How an entry changed; ``"unknown"`` if the limit cut one of the lists, so that the
-entry may be below the cut."""
+"""How an entry changed; ``"unknown"`` if one of its counts is not known."""
 
 
 # --- one number, one entry, one list ----------------------------------------------
@@ -161,8 +161,9 @@ class Changes(Rows[EntryChange, Never]):
 
     It acts as a sequence. An index is a position or an entry's value, and a slice
     returns ``Changes`` again. An entry that one of the lists lacks has 0 there, or None
-    if the limit cut that list. In a histogram, the first hour, day or week of one
-    period is compared with the first one of the other, and so on.
+    if the limit cut that list or if entries of it can't be read. One that a list has
+    twice, with other counts, has None there. In a histogram, the first hour, day or
+    week of one period is compared with the first one of the other, and so on.
     """
 
     name: str = attrs.field(kw_only=True)
@@ -246,18 +247,24 @@ def changes_of(
     """
     is_histogram = now.name == "histogram"
     key = "start" if "start" in now.columns else now.columns[0]
-    new, old = (
-        {
-            _place(one, begin or entries[0].date, interval)
-            if is_histogram
-            else getattr(one, key): one
-            for one in entries
-        }
-        for entries, begin in zip((now, before), begins, strict=True)
-    )
     names = _count_names(now.name)
-    # The counts of other days, and of entries below a cut, are not known.
-    missing = [None if is_histogram or one.truncated else 0 for one in (now, before)]
+    new, old = sides = dict[Any, Any](), dict[Any, Any]()
+    for side, entries, begin in zip(sides, (now, before), begins, strict=True):
+        for one in entries:
+            place = (
+                _place(one, begin or entries[0].date, interval)
+                if is_histogram
+                else getattr(one, key)
+            )
+            # Of two that differ, it is not known which one is right.
+            is_same = side.get(place, one) == one
+            side[place] = one if is_same else replace(one, **dict.fromkeys(names))
+    # The counts of other days, of entries below a cut, and of those that can't be read
+    # are not known.
+    missing = [
+        None if is_histogram or one.truncated or one.incomplete else 0
+        for one in (now, before)
+    ]
     found: list[EntryChange] = []
     for place in dict.fromkeys([*new, *old]):
         one, other = new.get(place), old.get(place)
@@ -358,11 +365,14 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     @property
     def totals(self) -> Mapping[TotalName, Change]:
-        """The totals that both results have, by name."""
+        """The totals that both queries requested, by name."""
+        now, before = self.now, self.before
         return {
-            name: Change(getattr(self.now, name), getattr(self.before, name))
+            name: Change(
+                *(getattr(one, name) if name in one else None for one in (now, before))
+            )
             for name in get_args(TotalName)
-            if name in self.now and name in self.before
+            if name in now.requested and name in before.requested
         }
 
     @property
@@ -668,7 +678,9 @@ class Comparisons(Many[Comparison, TableName]):
         check_name(total, self.totals, "a total of the results")
         labels = labels_of([pair.sides[0] for pair in self._pairs])
         found = [(n, p.total(total)) for n, p in zip(labels, self._pairs, strict=True)]
-        return sorted(found, key=lambda one: -abs(one[1].absolute or 0))
+        return sorted(
+            found, key=lambda one: (one[1].absolute is None, -abs(one[1].absolute or 0))
+        )
 
     def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
         """Draw a total of each website in both periods (the extra ``plot``).

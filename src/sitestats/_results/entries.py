@@ -24,7 +24,7 @@ from sitestats._common.zones import common_zone
 from sitestats._query.periods import beginning, ending
 
 from .display import Rows, Table, draw
-from .tables import Column, for_json, named
+from .tables import Column, Count, Hour, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,9 +88,9 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     value: str | None
     """What is counted, such as a country's code. None stands for visits without a
     referrer, or from an unknown country."""
-    pageviews: int
+    pageviews: Count
     """Page views in the period."""
-    visitors: int
+    visitors: Count
     """Visitors in the period, that is, unique page views."""
 
 
@@ -116,9 +116,9 @@ class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
 
     value: str
     """The page's path. Visitors choose its text: escape it."""
-    pageviews: int
+    pageviews: Count
     """Page views in the period."""
-    visitors: int
+    visitors: Count
     """Visitors in the period, that is, unique page views."""
 
 
@@ -144,7 +144,7 @@ class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     name: str
     """The event's name, spelled as in the query. With ``all_events``, it is in lower
     case, as the service stores it."""
-    total: int
+    total: Count
     """How often it happened."""
 
 
@@ -174,20 +174,20 @@ class HistogramEntry(
     date: dt.date
     """The day, or the first day of the week, month or year, in the zone of the
     response."""
-    pageviews: int
+    pageviews: Count
     """Page views in this part of the period."""
-    visitors: int
+    visitors: Count
     """Visitors in this part of the period. A visitor may count in several
     parts, so adding them up gives too many."""
     start: dt.datetime | None = None
     """The beginning of an hour, in the zone of the response. None for other intervals,
     or if the zone is not known. The hour that is repeated at the end of summer time has
     two entries, the second one with ``fold=1``."""
-    hour: int | None = None
+    hour: Hour | None = None
     """The hour, from 0 to 23; None for other intervals."""
-    year: int | None = None
+    year: Count | None = None
     """The year of ``week``; None for other intervals."""
-    week: int | None = None
+    week: Count | None = None
     """The number of the week; None for other intervals."""
     partial: bool = False
     """Whether the time of the entry was not over when the service responded, so that
@@ -258,6 +258,9 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit, so that the service may have more
     entries (section 8). A slice has the value of the whole list."""
+    incomplete: bool = attrs.field(default=False, kw_only=True, eq=False)
+    """Whether entries are left out because they can't be read: see ``Stats.problems``.
+    A slice has the value of the whole list."""
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
 
@@ -377,7 +380,7 @@ def _with_starts(
     last: tuple[dt.date, int | None] | None = None
     for entry in entries:
         this = entry.date, entry.hour
-        if entry.hour is not None and entry.hour in range(24):
+        if entry.hour is not None:
             # An hour that follows itself comes again: the clocks were turned back.
             time = dt.time(entry.hour, tzinfo=zone, fold=int(this == last))
             yield replace(entry, start=dt.datetime.combine(entry.date, time))

@@ -146,9 +146,14 @@ def total_of(outcome: Outcome | None, name: str) -> float | None:
 
 
 def has_list(outcome: Outcome, field: str) -> bool:
-    """Whether a list can be read, if it was requested; False without a response."""
+    """Whether entries of a list can be read, if it was requested; False without a
+    response.
+    """
     stats = outcome.stats
-    return stats is not None and field not in stats._wrong  # noqa: SLF001 - of results
+    # A list has both entries and a problem, if some of it can't be read.
+    return stats is not None and (
+        field in stats or field not in stats._wrong  # noqa: SLF001 - of results
+    )
 
 
 def no_entries(field: str, query: StatsQuery) -> Entries[Any]:

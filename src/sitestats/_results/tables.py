@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from enum import Enum
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from sitestats._common.zones import common_zone
 from sitestats._query.builder import requested
@@ -19,6 +21,11 @@ from sitestats._query.requested import NO_FILTERS
 if TYPE_CHECKING:
     from sitestats._common.wire import JsonValue
     from sitestats._query.builder import StatsQuery
+
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
+Hour: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=23)]
 
 
 class Kind(Enum):

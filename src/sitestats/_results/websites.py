@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Never
+from typing import ClassVar, Never
 
 import attrs
 
 from sitestats._common.errors import Problem
 from sitestats._common.wire import JsonValue
 
-from .display import Displayed, Rows, Table
-from .tables import Column, named, of_rows
+from .display import Displayed, Rows, Table, as_tuple
+from .tables import Column, Count, named, of_rows
 
 
 @attrs.frozen
@@ -22,43 +22,56 @@ class _NamedValues(Displayed):
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
         title = values.pop("hostname")
-        differences = values.pop("differences", ())
+        notes = [*values.pop("differences", ()), *values.pop("problems", ())]
         extra = values.pop("extra")
         rows = [(name.replace("_", " "), value) for name, value in values.items()]
         rows += extra.items()
-        return Table(title, of_rows(("", ""), rows), "; ".join(map(str, differences)))
+        return Table(title, of_rows(("", ""), rows), "; ".join(map(str, notes)))
 
 
 @attrs.frozen(kw_only=True)
 class Website(_NamedValues):
-    """One website of the user (section 2.1).
+    """One website of the user (section 2.1). A value that can't be read is None.
 
     >>> for website in client.websites.list():
-    ...     assert website.hostname and website.pageviews >= 0
+    ...     assert website.hostname and not website.problems
     """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("hostname", "is_public", "timezone", "has_ssl", "has_script"),
+        *("own_hostname", "label", "pageviews", "events"),
+    )
+    """The names of the document's values, in its order."""
 
     hostname: str
     """The host name."""
-    is_public: bool
+    is_public: bool | None
     """Whether everybody may read the website's statistics."""
-    timezone: str
+    timezone: str | None
     """The name of the website's own time zone."""
-    has_ssl: bool
+    has_ssl: bool | None
     """Whether the website has SSL."""
-    has_script: bool
+    has_script: bool | None
     """Whether the service found the tracking script on the website."""
     own_hostname: str | None = None
     """The custom domain that gets around ad blockers, or None."""
     label: str | None = None
     """The user's own text about the website; None if the service sends null."""
-    pageviews: int
+    pageviews: Count | None
     """Estimated page views in 30 days, from recent usage."""
-    events: int
+    events: Count | None
     """Estimated events in 30 days, from recent usage."""
+    problems: tuple[Problem, ...] = attrs.field(default=(), converter=as_tuple)
+    """The values that are not as documented, each with its JSON path."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
     )
     """What else the service sends, by its name there."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The names of the values that can't be read, and are None."""
+        return tuple(problem.where.rpartition(".")[2] for problem in self.problems)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The website as plain values, ready for JSON.
@@ -67,13 +80,10 @@ class Website(_NamedValues):
         >>> website.to_dict()["hostname"]
         'semicomplete.com'
         """
-        values: dict[str, JsonValue] = {name: getattr(self, name) for name in _COLUMNS}
+        values: dict[str, JsonValue] = {
+            name: getattr(self, name) for name in self.columns
+        }
         return {**values, "extra": dict(self.extra)}
-
-
-_COLUMNS: Final = tuple(
-    field.name for field in attrs.fields(Website) if field.name != "extra"
-)
 
 
 @attrs.frozen(repr=False)
@@ -95,6 +105,14 @@ class WebsiteList(Rows[Website, Never]):
 
     responded_at: datetime | None = attrs.field(default=None, kw_only=True, eq=False)
     """When the service responded: its ``Date``, else when it was received."""
+    problems: tuple[Problem, ...] = attrs.field(
+        default=(), converter=as_tuple, kw_only=True, eq=False
+    )
+    """The values of all websites that are not as documented, each with its JSON path.
+    They are None, with one ``SiteStatsWarning``."""
+    incomplete: bool = attrs.field(default=False, kw_only=True, eq=False)
+    """Whether websites are left out because their host names can't be read. A slice has
+    the value of the whole list, as of ``problems``."""
 
     def to_dicts(self, field: None = None) -> list[dict[str, JsonValue]]:  # noqa: ARG002 - as all frames
         """The websites as dicts with their ``extra``, ready for JSON."""
@@ -104,7 +122,7 @@ class WebsiteList(Rows[Website, Never]):
         return [website.hostname for website in self]
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        return self._columns(_COLUMNS)
+        return self._columns(Website.columns)
 
     def _tables(self) -> Sequence[Table]:
         return [Table("websites", self._table())]

@@ -34,7 +34,7 @@ MEANINGS: Final = {
     "locked website, a refused name, a wrong address or certificate",
     Code.TRY_LATER: "try later, or the outcome is unknown: no response, too many "
     "requests, another run, or a failure of the service",
-    Code.BAD_RESPONSE: "the response was not understood",
+    Code.BAD_RESPONSE: "a response, or part of it, was not understood",
     Code.DIFFERS: "something differs or would change: a website is missing or is not "
     "as specified, or the service differs from the emulator",
     Code.INTERRUPTED: "interrupted by Ctrl-C, or you said no",

@@ -86,6 +86,7 @@ def print_rows(
     is_stream, is_json = view.output == "jsonl", view.output.startswith("json")
     failed = [*refused]
     kept: list[Sequence[Outcome]] = []
+    is_unread = False
     objects: list[object] = []
     show = partial(print_json, indent=None) if is_stream else objects.append
     with client.stats.get_many(
@@ -98,6 +99,7 @@ def print_rows(
         for name, error in refused if is_json else ():
             show(_failure(name, {}, error))
         while row := [*islice(stream, size)]:
+            is_unread |= any(one.stats and one.stats.problems for one in row)
             wrong = next((one for one in row if one.error is not None), None)
             if wrong is not None:
                 failed.append((_described(wrong.query), wrong.error))
@@ -114,7 +116,8 @@ def print_rows(
     elif not is_json:
         _print(_joined(kept, size), view)
     tell_failures(failed, len(rows) + len(refused))
-    codes = (code_of(error) for _, error in failed)
+    codes = [code_of(error) for _, error in failed]
+    codes += [Code.BAD_RESPONSE] * is_unread
     # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._client import client_options, make_client, store_option
-from ._exits import exit_with
+from ._exits import Code, exit_with
 from ._options import (
     against_option,
     command,
@@ -130,12 +130,14 @@ def _run(
             return
         ((query, *other),) = rows
         if other:
-            _print_one(client.stats.compare(query, against=other[0]), view)
+            found = client.stats.compare(query, against=other[0])
+            _print_one(found, view, found.now, found.before)
         else:
-            _print_one(client.stats.get(query), view)
+            stats = client.stats.get(query)
+            _print_one(stats, view, stats)
 
 
-def _print_one(found: Stats | Comparison, view: View) -> None:
+def _print_one(found: Stats | Comparison, view: View, *results: Stats) -> None:
     match view.output:
         case "json":
             print_json(found.to_dict())
@@ -145,6 +147,7 @@ def _print_one(found: Stats | Comparison, view: View) -> None:
             from sitestats.analysis import Display
 
             make_console().print(Display(found, rows=view.rows))
+    exit_with(Code.BAD_RESPONSE if any(one.problems for one in results) else Code.OK)
 
 
 @command(

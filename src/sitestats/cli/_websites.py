@@ -110,12 +110,12 @@ def list_(*, output: str, **options: Any) -> None:
         case "json":
             print_json(rows)
         case "csv":
-            names = [field.name for field in attrs.fields(Website)]
-            print_csv([name for name in names if name != "extra"], rows)
+            print_csv(Website.columns, rows)
         case "xlsx":
             print_workbook(found)
         case _:
             print_table(rows, _HEADINGS)
+    exit_with(Code.BAD_RESPONSE if found.problems else Code.OK)
 
 
 @websites.command(
@@ -175,7 +175,9 @@ def plan(file: str, **options: Any) -> None:
     with make_client(options) as client:
         planned = client.websites.plan(specs)
     show.print(planned)
-    exit_with(Code.OK if planned.complete else Code.DIFFERS)
+    wrong = {item.state for item in planned.items if not item.as_specified}
+    known = Code.DIFFERS if wrong - {"unknown"} else Code.BAD_RESPONSE
+    exit_with(known if wrong else Code.OK)
 
 
 @websites.command(
@@ -278,9 +280,10 @@ def _ensure(
 
 def _code_of_report(report: ProvisioningReport) -> Code:
     """The exit code for what a run did."""
-    if report.unknown:
+    if any(item.website is None for item in report.unknown):
         return Code.TRY_LATER
-    errors = [item.error for item in (*report.refused, *report.not_tried)]
+    items = *report.refused, *report.not_tried, *report.unknown
+    errors = [item.error for item in items]
     codes = [code_of(error) for error in (*errors, report.stopped) if error]
     return worst(codes) or (Code.OK if report.complete else Code.DIFFERS)
 

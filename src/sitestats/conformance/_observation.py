@@ -165,7 +165,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         with suppress(SiteStatsError):
             for website in read_websites(responses.get(request, _NO_RESPONSE), request):
                 name = normalise_hostname(website.hostname)
-                zones[name] = website.timezone
+                zones[name] = website.timezone or "UTC"
                 hosts.setdefault("public" if website.is_public else "private", name)
     requests = (
         case.request(hosts[case.of], began)

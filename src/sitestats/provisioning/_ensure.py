@@ -8,6 +8,8 @@ The rules:
   unknown. If the list can't be read either, the run stops.
 * A refusal that concerns the account (credentials, role, plan) stops the run,
   any other one does not.
+* Nothing is added while the list has a website whose host name can't be read: it may be
+  the one, and an add can't be undone.
 * An add that an earlier run announced, without an outcome, is not sent again before
   the ``total_timeout`` of that run has passed since then: by that time the service
   has processed it or never will, and the list shows which.
@@ -129,8 +131,9 @@ class EnsureFlow:
 
     def _read_list(self) -> Flow[None]:
         websites = yield from operations.list_websites(self._settings)
-        self._listed = by_hostname(websites)
+        self._listed, error = by_hostname(websites)
         self._list_is_fresh = True
+        self._stop(error)
 
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be pending."""
@@ -227,10 +230,10 @@ class EnsureFlow:
     ) -> ProvisionedWebsite | None:
         """The item for *spec* if its website exists, else None."""
         item = existing(spec, self._listed.get(spec.hostname))
-        if item is not None:
+        if item is not None and item.state != "unknown":
             state = "added" if was_sent else item.state
-            return attrs.evolve(item, state=state, error=error)
-        return existing(spec, self._added.get(spec.hostname))
+            return attrs.evolve(item, state=state, error=error or item.error)
+        return item or existing(spec, self._added.get(spec.hostname))
 
     def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
         """Wait as long as the service asks; stop if that is too long."""
@@ -257,7 +260,7 @@ class EnsureFlow:
         uncertain = [
             index
             for index, item in enumerate(items)
-            if item.state in {"refused", "unknown"}
+            if item.state in {"refused", "unknown"} and item.website is None
         ]
         if not uncertain or self._list_is_fresh or not self._list_is_readable:
             return
@@ -288,7 +291,7 @@ class EnsureFlow:
             return False
         return True
 
-    def _stop(self, why: SiteStatsError) -> None:
+    def _stop(self, why: SiteStatsError | None) -> None:
         if self._stopped is None:
             self._stopped = why
 

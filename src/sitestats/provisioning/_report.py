@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import ServiceError, SiteStatsError
+from sitestats._common.errors import ResponseError, ServiceError, SiteStatsError
 from sitestats._common.text import counted, shown
 from sitestats._results.display import Displayed, Table
 from sitestats._results.tables import named, of_rows
-from sitestats._results.websites import AddedWebsite, Website
+from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from ._specs import Difference, WebsiteSpec, as_added, by_hostname, differences_of
 
@@ -46,7 +46,9 @@ class ProvisionedWebsite:
     * ``"differing"``: it already existed, and differs;
     * ``"refused"``: the service refused it, and ``error`` says why;
     * ``"unknown"``: the request got no valid response, and the website is not in the
-      list (yet);
+      list (yet); or nothing that can be read of it differs, but some of what
+      is specified can't be read; or, in a plan, it may be a website of the list whose
+      host name can't be read;
     * ``"not_tried"``: no request to add it reached the service.
     """
 
@@ -83,7 +85,8 @@ class ProvisionedWebsite:
         """The specification. If the website does not exist yet, the values that it
         leaves out have their defaults.
         """
-        is_there = self.state in {"present", "differing"}
+        is_unread = self.state == "unknown" and self.website is not None
+        is_there = is_unread or self.state in {"present", "differing"}
         return self.spec if is_there else as_added(self.spec)
 
     @property
@@ -292,7 +295,7 @@ class ProvisioningReport(_Items):
 
     @property
     def unknown(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites that may or may not exist by now."""
+        """The websites that may or may not exist by now, or be as specified."""
         return self._in_state("unknown")
 
     @property
@@ -336,14 +339,14 @@ class ProvisioningReport(_Items):
 
 
 def plan_websites(
-    specs: Iterable[WebsiteSpec], websites: Iterable[Website]
+    specs: Iterable[WebsiteSpec], websites: WebsiteList
 ) -> ProvisioningPlan:
     """Compare *specs* with *websites*, the service's list."""
-    listed = by_hostname(websites)
+    listed, error = by_hostname(websites)
     return ProvisioningPlan(
         tuple(
             existing(spec, listed.get(spec.hostname))
-            or ProvisionedWebsite(spec, "to_add")
+            or ProvisionedWebsite(spec, "unknown" if error else "to_add", error=error)
             for spec in specs
         )
     )
@@ -356,5 +359,8 @@ def existing(
     if website is None:
         return None
     differences = differences_of(spec, website)
-    state: State = "differing" if differences else "present"
-    return ProvisionedWebsite(spec, state, website, differences)
+    names = (name.removeprefix("is_") for name in getattr(website, "unknown", ()))
+    unread = ", ".join(n for n in names if getattr(spec, n, None) is not None)
+    error = ResponseError(f"{unread} can't be read") if unread else None
+    state: State = "differing" if differences else "unknown" if unread else "present"
+    return ProvisionedWebsite(spec, state, website, differences, error)

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError, warn
+from sitestats._common.errors import Problem, ResponseError, SpecError, warn
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._protocol.requests import website_value
 from sitestats._query.rules import Problems
-from sitestats._results.websites import AddedWebsite, Website
+from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from ._lists import load_fields, name_of
 
@@ -171,13 +171,15 @@ class WebsiteSpec:
 
         Raises:
             SpecError: The service would not accept its own values, such as a time zone
-                that is not in the tz database.
+                that is not in the tz database; or one of them can't be read.
 
         Example:
             >>> specs = [WebsiteSpec.of(website) for website in client.websites.list()]
             >>> client.websites.plan(specs).complete
             True
         """
+        if {"timezone", "is_public", "label"}.intersection(website.unknown):
+            raise SpecError(website.problems)
         return cls(
             website.hostname,
             timezone=website.timezone,
@@ -278,6 +280,8 @@ def differences_of(
         found["public"] = website.public
     else:
         found |= {"public": website.is_public, "label": website.label}
+        for name in website.unknown:
+            found.pop(name.removeprefix("is_"), None)
     return tuple(
         Difference(name, wanted, value)
         for name, value in found.items()
@@ -301,6 +305,17 @@ def normalised(hostname: str) -> str:
         return hostname.lower()
 
 
-def by_hostname(websites: Iterable[Website]) -> dict[str, Website]:
-    """The websites by their normalised host names; the first of each name."""
-    return {normalised(website.hostname): website for website in [*websites][::-1]}
+def by_hostname(
+    websites: WebsiteList,
+) -> tuple[dict[str, Website], ResponseError | None]:
+    """The websites by their normalised host names, the first of each name; and why no
+    other one may be added, if that is so: it can't be undone.
+    """
+    listed = {normalised(website.hostname): website for website in [*websites][::-1]}
+    if not websites.incomplete:
+        return listed, None
+    return listed, ResponseError(
+        "the list has a website whose host name can't be read, which may be one to "
+        "add, so none is added: look in the service's dashboard",
+        problems=websites.problems,
+    )

@@ -56,9 +56,6 @@ _LARGE: Final = 10_000
 _MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
 _QUERY: Final = StatsQuery("example.com").limit(_MOST_ENTRIES)
-_OF_A_WEBSITE: Final = tuple(
-    field.name for field in attrs.fields(Website) if field.name != "extra"
-)
 
 
 @attrs.define(eq=False)
@@ -238,7 +235,7 @@ class _Run:
             return
         rows = Rows("websites")
         for website in self._listed():
-            values = {name: getattr(website, name) for name in _OF_A_WEBSITE}
+            values = {name: getattr(website, name) for name in Website.columns}
             values["hostname"] = _hostname_of(website)
             rows.add(**values, listed_at=self._moment())
         yield from rows.take()
@@ -283,7 +280,7 @@ class _Run:
         listed = self._listed()
         # Days end by the service's clock: this machine's clock may be ahead.
         now = self.now() if self.now else listed.responded_at or self._moment()
-        zones = {_hostname_of(site): storable(site.timezone) for site in listed}
+        zones = {_hostname_of(site): storable(site.timezone or "") for site in listed}
         first = self._first_of(state, now)
         state["lists"] = self._lists_of(state)
         state["listed"] = sorted(zones)
@@ -465,9 +462,7 @@ class _Run:
                 del found[name]
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
         # A list that could not be read as a whole says nothing of the others.
-        knows_all = self.hostnames is None and not getattr(
-            self._listed(), "incomplete", False
-        )
+        knows_all = self.hostnames is None and not self._listed().incomplete
         for name in sorted(stored.keys() - found.keys() if knows_all else ()):
             before = Coverage.from_state(stored[name])
             found[name] = attrs.evolve(
