@@ -164,6 +164,28 @@ def test_faults_for_some_requests(
     assert emulator.faults_left == 0
 
 
+def test_programs_in_any_language_control_it(
+    emulator: Emulator, http: httpx.Client
+) -> None:
+    """Below ``/-/`` the next requests are made to fail, though all are late, and those
+    that came are read; what is wrong is refused, and is not recorded.
+    """
+    emulator.fail_next(None, latency=0.001)
+    fault = {"status": 429, "retry_after": 7, "path": "/example.com.json"}
+    assert http.post("/-/fail_next", json=fault).json() == {"ok": True}
+    for status in (429, 200):
+        assert http.get(TARGET, headers={"x-mine": "x"}).status_code == status
+    first, _ = http.get("/-/requests").json()
+    assert (first["method"], first["path"]) == ("GET", "/example.com.json")
+    assert first["params"]["fields"] == "pageviews"
+    assert first["headers"]["x-mine"] == "x"
+    for path, body in (("fail_next", {"stat": 1}), ("serve", {}), ("fail_next", [])):
+        response = http.post(f"/-/{path}", json=body)
+        assert (response.status_code, response.json()["ok"]) == (400, False)
+    assert http.post("/-/forget_requests").json() == {"ok": True}
+    assert http.get("/-/requests").json() == []
+
+
 def test_faults_that_can_not_be(emulator: Emulator) -> None:
     """A fault without an effect, or with an impossible number, is refused."""
     wrong: list[dict[str, Any]] = [

@@ -5,6 +5,7 @@ Apart from the pytest plugin, only this module of the emulator imports the clien
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections import deque
@@ -33,6 +34,7 @@ from ._faults import GARBAGE, Fault
 from ._http import RecordedRequest
 from ._loading import read
 from ._periods import DAY, is_zone
+from ._responses import json_response
 from ._rows import Rows
 from ._service import Service
 
@@ -42,6 +44,16 @@ if TYPE_CHECKING:
 
 BASE_URL: Final = "https://emulator.test"
 """The base address of clients without a socket."""
+_CONTROL: Final = "/-/"
+"""The start of the paths by which programs in any language control an emulator; no host
+name is a hyphen."""
+_CALLS: Final = (
+    *("fail_next", "clear_faults", "forget_requests"),
+    *("add_website", "change_website", "remove_website"),
+)
+"""The methods that such a program can call."""
+_LOG: Final = logging.getLogger("sitestats_emulator")
+"""Not below ``sitestats``, whose records are those of clients."""
 _MOST_RECORDED: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
 
@@ -448,6 +460,7 @@ class Emulator:
         """Make the responses to the next requests fail, or to the next matching ones.
 
         A request uses the first failure that matches it, in the order of your calls.
+        Those of all responses come last.
 
         Args:
             times: The number of responses that fail, or None for all of them until
@@ -507,7 +520,9 @@ class Emulator:
             when=when,
         )
         fault.check()
-        self._faults.append(fault)
+        with self._lock:
+            self._faults.append(fault)
+            self._faults.sort(key=lambda fault: fault.times is None)
 
     def clear_faults(self) -> None:
         """Remove the simulated failures that no request has met yet."""
@@ -518,13 +533,33 @@ class Emulator:
         """The number of calls of ``fail_next`` whose failures are not used up."""
         return len(self._faults)
 
+    def _control(self, request: RecordedRequest) -> HttpResponse:
+        """Respond to a program: ``GET /-/requests``, or ``POST /-/fail_next`` and the
+        like with the arguments as JSON.
+        """
+        name = request.path.removeprefix(_CONTROL)
+        if (request.method, name) == ("GET", "requests"):
+            return json_response(200, [one.to_dict() for one in self.requests])
+        error = f"GET requests, or POST one of {', '.join(_CALLS)}"
+        if request.method == "POST" and name in _CALLS:
+            try:
+                getattr(self, name)(**(request.json() if request.body else {}))
+                return json_response(200, {"ok": True})
+            except (TypeError, ValueError) as wrong:
+                error = str(wrong)
+        return json_response(400, {"ok": False, "error": error})
+
     def _handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
         """The response to a request, and the fault that its delivery has."""
+        if request.path.startswith(_CONTROL):
+            return self._control(request), Fault()
         self._requests.append(request)
         fault = self._take_fault(request)
         response = fault.respond(request, self._service.respond)
         # The emulator's clock, by which clients decide which hours are over.
         date = format_datetime(self._service.now().astimezone(UTC), usegmt=True)
+        status = "reset" if fault.reset else response.status
+        _LOG.info("%s %s %s", request, request.params, status)
         return attrs.evolve(response, headers={"date": date, **response.headers}), fault
 
     def _take_fault(self, request: RecordedRequest) -> Fault:

@@ -63,5 +63,15 @@ class RecordedRequest:
         """The body, decoded from JSON."""
         return json.loads(self.body)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The request, ready for JSON, with its made-up credentials."""
+        return {
+            "method": self.method,
+            "path": self.path,
+            "params": self.params,
+            "headers": dict(self.headers),
+            "body": self.body.decode(errors="replace"),
+        }
+
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
