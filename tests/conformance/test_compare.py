@@ -186,18 +186,23 @@ def test_each_change_is_found_by_its_case(
     assert comparison.options == ({change.option: True} if change.option else {})
 
 
-def test_a_difference_says_what_it_touches(service: Emulator) -> None:
-    """What differs stands last, where it is seen in a terminal, and in the JSON."""
-    comparison = compared(service, change="later end -86400")
-    lines = str(comparison).splitlines()
-    place = next(n for n, line in enumerate(lines) if line.startswith("✗ period "))
-    assert "$.end: 20" in lines[place + 1]
-    assert "it touches emulator/_periods.py" in lines[place + 2]
-    assert " different, " in lines[-1]
-    assert all(not line.startswith("✓") for line in lines[place:])
-    (case,) = (c for c in comparison.to_dict()["cases"] if c["name"] == "period")  # type: ignore[union-attr, index, call-overload]
-    assert case["result"] == "different"  # type: ignore[index, call-overload]
-    assert json.dumps(comparison.to_dict())
+def test_a_difference_is_reported_once_for_its_cause(service: Emulator) -> None:
+    """What differs alike in many cases is one difference, with its places, and whether
+    the client copes. It stands last, where it is seen in a terminal.
+    """
+    comparison = compared(service, change="text pageviews")
+    *lines, counts = str(comparison).splitlines()
+    cause = "✗ pageviews: str, in the emulator int; the client misreads it"
+    places = lines[lines.index(cause) + 1]
+    assert lines.count(cause) == 1
+    assert not lines[lines.index(cause) - 1].startswith("✓")
+    assert places.startswith("    $.pageviews in totals, $.pageviews in numbers, ")
+    assert " more" in places
+    assert " different" in counts
+    bare = compared(made_up(bare_list=True))
+    assert all(case.copes for case in bare.different)
+    assert "; the client copes\n    $" in str(bare)
+    assert json.dumps(bare.to_dict())
 
 
 # -- what can't be compared
@@ -238,7 +243,8 @@ def test_one_failure_is_not_the_end() -> None:
     with emulator.client(user_id=None) as client:
         comparison = compare_service(client, HOST, pause=0)
     (case,) = (one for one in comparison.cases if one.name == "histogram-week")
-    assert (case.result, case.why) == ("not decided", "the service failed (500)")
+    assert comparison.failed == (case,)
+    assert (case.result, case.why) == ("failed", "the service failed (500)")
     assert not comparison.ended
     found = results(comparison)
     assert found["histogram-month"] == "same"

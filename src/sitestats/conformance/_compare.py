@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
+from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 from sitestats._common.zones import zone_names
 from sitestats._protocol.flow import send_once
 from sitestats.emulator import Emulator
 
-from ._observation import Case, Observation, failure_of, observe, read_table
-from ._shape import HISTOGRAMS, NULLS, Shape, lists_of, load, message, shape
+from ._observation import Case, Observation, as_read, failure_of, observe, read_table
+from ._shape import HISTOGRAMS, NULLS, Shape, absent, lists_of, load, message, shape
 
 if TYPE_CHECKING:
     from sitestats import Client
     from sitestats._client.runner import Runner
-    from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 
-_MARKS: Final = {"same": "✓", "different": "✗", "not decided": "-"}
+_MOST_PLACES: Final = 5
+_MARKS: Final = {"same": "✓", "not decided": "-", "failed": "!", "different": "✗"}
 
 
 @attrs.frozen
@@ -35,7 +37,7 @@ class CaseDifference:
     """What the emulator has."""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.service}; emulator: {self.emulator}"
+        return f"{self.where}: {self.service}, in the emulator {self.emulator}"
 
 
 @attrs.frozen
@@ -48,22 +50,19 @@ class ComparedCase:
     """The section of the service's document that it is about."""
     decides: str
     """The question."""
-    rule: str
-    """The rules of the emulator and of the client that rest on it."""
-    result: Literal["same", "different", "not decided"] = "not decided"
-    """Whether both do the same; what can't be compared is not decided."""
+    result: Literal["same", "different", "not decided", "failed"] = "not decided"
+    """Whether both do the same. What can't be compared is not decided, and a case
+    without a response, or with one of 500 to 599, has failed."""
     why: str = ""
-    """Why it is not decided."""
+    """Why it is not decided, or has failed."""
     differences: tuple[CaseDifference, ...] = ()
     """What differs."""
+    copes: bool | None = None
+    """Whether the client makes the same of both responses, if they differ."""
 
     def __str__(self) -> str:
-        lines = [f"{self.name:24} {self.decides} ({self.section})"]
-        if self.why:
-            lines.append(f"not decided: {self.why}")
-        if self.differences:
-            lines += [*map(str, self.differences), f"it touches {self.rule}"]
-        return f"{_MARKS[self.result]} " + "\n    ".join(lines)
+        about = f"{self.name:24} {self.decides} ({self.section})"
+        return f"{_MARKS[self.result]} {about}" + f"\n    {self.why}" * bool(self.why)
 
 
 @attrs.frozen
@@ -92,6 +91,11 @@ class ServiceComparison:
         """The cases in which the service differs."""
         return tuple(case for case in self.cases if case.result == "different")
 
+    @property
+    def failed(self) -> tuple[ComparedCase, ...]:
+        """The cases that the service did not respond to."""
+        return tuple(case for case in self.cases if case.result == "failed")
+
     def to_dict(self) -> dict[str, JsonValue]:
         """The report, ready for JSON, without credentials and host names."""
         return attrs.asdict(self)
@@ -103,7 +107,8 @@ class ServiceComparison:
         }
         tried = [f"- not tried: {one['what']}: {one['why']}" for one in self.not_tried]
         # What differs stands last, where a terminal shows it.
-        lines = [*found["same"], *found["not decided"], *tried, *found["different"]]
+        lines = [*found["same"], *found["not decided"], *tried, *found["failed"]]
+        lines += self._causes()
         lines.append(", ".join(f"{len(rows)} {name}" for name, rows in found.items()))
         if self.ended:
             lines.append(f"not everything was requested: {self.ended}")
@@ -111,6 +116,24 @@ class ServiceComparison:
             options = ", ".join(f"{name}=True" for name in self.options)
             lines.append(f"the emulator follows with Emulator({options})")
         return "\n".join(lines)
+
+    def _causes(self) -> Iterator[str]:
+        """What differs, once for all cases in which a name differs alike."""
+        found = defaultdict[tuple[str, str, str], dict[str, ComparedCase]](dict)
+        for case in self.different:
+            for one in case.differences:
+                name = one.where.rpartition(".")[2]
+                found[name, one.service, one.emulator][
+                    f"{one.where} in {case.name}"
+                ] = case
+        for cause, cases in found.items():
+            copes = all(case.copes for case in cases.values())
+            client = "copes" if copes else "misreads it"
+            more = f", and {len(cases) - _MOST_PLACES} more" * (
+                len(cases) > _MOST_PLACES
+            )
+            yield f"{_MARKS['different']} {CaseDifference(*cause)}; the client {client}"
+            yield f"    {', '.join([*cases][:_MOST_PLACES])}{more}"
 
 
 def compare_service(
@@ -188,29 +211,42 @@ def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
 
 
 def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCase:
-    undecided = ComparedCase(case.name, case.section, case.decides, case.rule)
+    undecided = ComparedCase(case.name, case.section, case.decides)
     if case.of not in observed.hosts:
         return attrs.evolve(undecided, why=read_table()["missing"][case.of])
     request = case.request(observed.hosts[case.of], observed.now)
     response = observed.responses.get(request)
-    why = failure_of(response) if response else f"not sent: {observed.ended}"
-    if why or response is None:
-        return attrs.evolve(undecided, why=why)
+    if response is None:
+        return attrs.evolve(undecided, why=f"not sent: {observed.ended}")
+    if why := failure_of(response):
+        return attrs.evolve(undecided, result="failed", why=why)
     ours = mirror.respond(request, response.date)
+    why, differences = _differences(response, ours, case)
+    if not differences:
+        return attrs.evolve(undecided, result="not decided" if why else "same", why=why)
+    _, misread = _differences(as_read(response, request), as_read(ours, request), case)
+    return attrs.evolve(
+        undecided, result="different", differences=differences, copes=not misread
+    )
+
+
+def _differences(
+    response: HttpResponse, ours: HttpResponse, case: Case
+) -> tuple[str, tuple[CaseDifference, ...]]:
+    """Why the case is not decided, and what differs."""
     if response.status == ours.status:
         why, one, other = _shapes(response, ours, case)
     else:
         # What else differs is a consequence.
         text = f"{response.status} {message(load(response))}".strip()
         why, one, other = "", {"status": text}, {"status": str(ours.status)}
-    differences = tuple(
-        CaseDifference(where, one.get(where, "missing"), other.get(where, "missing"))
+    return why, tuple(
+        CaseDifference(
+            where, *(each.get(where, absent(where)) for each in (one, other))
+        )
         for where in dict.fromkeys((*other, *one))
         if one.get(where) != other.get(where)
     )
-    if differences:
-        return attrs.evolve(undecided, result="different", differences=differences)
-    return attrs.evolve(undecided, result="not decided" if why else "same", why=why)
 
 
 def _shapes(

@@ -5,6 +5,7 @@ Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -12,22 +13,21 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlencode
+from warnings import catch_warnings
 
 import attrs
 
 from sitestats._common.errors import SiteStatsError
 from sitestats._common.hostnames import normalise_hostname
+from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._protocol.failures import OK
-from sitestats._protocol.flow import Sleep, now, send_once
+from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
-from sitestats._protocol.responses import decode_json, read_websites
+from sitestats._protocol.responses import decode_json, read_stats, read_websites
 from sitestats._query.builder import StatsQuery, requested
-
-if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
-    from sitestats._protocol.flow import Flow
 
 # --- the cases ----------------------------------------------------------------------
 
@@ -47,7 +47,6 @@ class Case:
     name: str
     section: str
     decides: str
-    rule: str
     of: str = "site"
     key: str = ""
     path: str = ""
@@ -90,6 +89,7 @@ def read_table() -> dict[str, Any]:
 
 _UNKNOWN: Final = "sitestats-check.example"
 """A website that no account has."""
+_ADDRESS: Final = "https://service.example"
 _ENOUGH: Final = "the service refused further requests (429)"
 _NO_RESPONSE: Final = HttpResponse(0)
 
@@ -122,6 +122,21 @@ def failure_of(response: HttpResponse) -> str:
     return "no complete response came" if response is _NO_RESPONSE else ""
 
 
+def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
+    """What the client makes of *response*: its values, or the error that it raises."""
+    try:
+        with catch_warnings(action="ignore"):
+            if request.path == list_request().path:
+                found: Any = [one.to_dict() for one in read_websites(response, request)]
+            else:
+                params = urlencode(request.params)
+                query = StatsQuery.from_url(f"{_ADDRESS}{request.path}?{params}")
+                found = read_stats(response, request, query, requested(query)).to_dict()
+    except SiteStatsError as error:
+        return HttpResponse(0, {"content-type": type(error).__name__})
+    return HttpResponse(OK[0], {}, json.dumps(found).encode())
+
+
 def _why_ended(responses: Responses) -> str:
     """Why no other request is sent: a 429, or two failures in a row; empty without."""
     last = [*map(failure_of, responses.values())][-2:]
@@ -142,7 +157,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     hostname = normalise_hostname(hostname)
     began = datetime.fromtimestamp((yield from now()).unix, UTC)
     probe, without_key = (
-        Case("probe", "4.3", "", "", key=key).request(hostname, began)
+        Case("probe", "4.3", "", key=key).request(hostname, began)
         for key in ("", "NONE")
     )
     found = yield from send_once(probe, settings)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, Final, cast
 
+from sitestats._common.text import plain
 from sitestats._common.wire import HttpResponse
 
 from ._observation import Case
@@ -46,7 +47,12 @@ _MANY: Final = 100
 def anonymised(text: object) -> str:
     """*text* of the service, without host names and numbers."""
     without_names = _HOST.sub("HOST", str(text)[: 10 * _LONGEST])
-    return re.sub(r"\d+", "N", without_names)[:_LONGEST]
+    return plain(re.sub(r"\d+", "N", without_names)[:_LONGEST])
+
+
+def absent(where: str) -> str:
+    """What a place has whose text is not there; only a mistake has one of its own."""
+    return "missing" if where.startswith(("$", "call")) else "as documented"
 
 
 def load(response: HttpResponse) -> Any:
@@ -160,7 +166,7 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
                 if any(name not in entry for entry in entries):
                     yield f"{where}[].{anonymised(name)}", "missing in some"
         if keys != sorted(keys) and where not in {"$", "$.websites"}:
-            yield f"{where} order", "not as documented"
+            yield f"order of {where}", "not as documented"
         if case.option == "null_entries" and -sum(keys) < _count(data):
             yield f"{where}[]: {NULLS}", "none"
 
