@@ -91,6 +91,9 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         given = getattr(settings, name) is not None
         text = f"from {sources.get(name, 'a client')}" if given else "none"
         rows.append(SetupRow(title, text, ok=given or None))
+    if settings.api_key is None and settings.user_id is not None:
+        text = "none, but there is a user ID: look whether the key is empty"
+        rows[1] = SetupRow("API key", text, ok=False)
     request = list_request()
     if settings.api_key is None or settings.user_id is None:
         # The list needs both, so one alone is not sent.
