@@ -46,6 +46,18 @@ def test_a_wrong_key_is_code_3(
     )
 
 
+def test_a_user_id_without_a_key_fails(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a CI job's secret is empty; with neither there may be no account."""
+    monkeypatch.setenv("SITESTATS_API_KEY", "")
+    done = run("check")
+    assert done.code == 2
+    assert "✗ API key          none, but there is a user ID" in done.out
+    monkeypatch.delenv("SITESTATS_USER_ID")
+    assert run("check").code == 0
+
+
 def test_nobody_at_the_address_is_code_4(emulator: Emulator, run: Run) -> None:
     """It says that --base-url named the address."""
     address = closed_address()
@@ -93,6 +105,12 @@ def test_a_difference_is_code_8_and_an_end_is_code_4(
     emulator.forget_requests()
     emulator.fail_next(status=429, when=after(emulator, 10))
     assert run(*command).code == 4
+    emulator.fail_next(
+        None, status=500, when=lambda one: "seconds" in one.params.get("fields", "")
+    )
+    done = run(*command)
+    assert (done.code, done.out.count('"result": "failed"')) == (4, 1)
+    emulator.clear_faults()
     emulator.fail_next(status=401)
     done = run(*command)
     assert (done.code, json.loads(done.out)["ok"]) == (3, False)

@@ -46,10 +46,8 @@ def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
 
 
 @posix
-def test_the_end_of_an_output(emulator: Emulator) -> None:
-    """A reader that stops to read and a disk that is full have a code each, and no
-    traceback.
-    """
+def test_a_reader_that_has_ended(emulator: Emulator) -> None:
+    """The command ends with the shell's code for it, and without a message."""
     # A table, whose reader has ended before it comes.
     process = start("websites", "list")
     assert process.stdout is not None
@@ -58,15 +56,43 @@ def test_the_end_of_an_output(emulator: Emulator) -> None:
     assert process.stderr.read() == ""
     assert process.wait(30) == 141
     process.stderr.close()
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "sitestats", "url", "a.example"],
-            check=False,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert done.returncode == 2
-    assert done.stderr == (
-        "sitestats: the output can't be written: No space left on device\n"
+
+
+NO_SPACE = "sitestats: the output can't be written: No space left on device\n"
+CLOSED = "sitestats: the output can't be written: Bad file descriptor\n"
+
+
+@posix
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ("url a.example 2>&-", 0, "/a.example.json?"),
+        ("url a.example <&-", 0, "/a.example.json?"),
+        ("url a.example >&-", 2, CLOSED),
+        ("url a.example >/dev/full", 2, NO_SPACE),
+        ("--version >/dev/full", 2, NO_SPACE),
+        ("websites list --format xlsx >/dev/full", 2, NO_SPACE),
+        ("websites list >&- <&-", 2, CLOSED),
+        ("websites list >&- 2>&- <&-", 2, ""),
+        ("websites plan - <&-", 2, "standard input: Bad file descriptor"),
+        ("stats nobody.example 2>&-", 3, "sitestats: the service does not know"),
+        ("stats nobody.example 2>/dev/full", 3, ""),
+        ("websites add semicomplete.com --private --yes 2>&-", 8, "should be false"),
+        ("stats nobody.example --each day --last 2 2>&-", 3, "2 of 2 failed"),
+    ],
+)
+def test_streams_that_are_closed_or_full(
+    emulator: Emulator, command: str, code: int, words: str
+) -> None:
+    """Without a stream, as in cron jobs, a command works, or says on what is left why
+    not. What could not be written is never code 0.
+    """
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m sitestats {command}"],
+        check=False,
+        capture_output=True,
+        text=True,
     )
+    assert done.returncode == code
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

@@ -110,7 +110,7 @@ EACH = """
 --start 2026-03-05 --end 2026-03-01      | --start and --end: the end
 --interval hour --api-version 5          | use --api-version 6 or --interval day
 --path /                                 | use --where page=/
---where page=/a*b                        | --param page=… sends it as it is
+--where page=/a*b                        | --param NAME=VALUE sends any text
 --feild x                                | --field
 """
 """Wrong options for one website, for two and for all."""
@@ -125,7 +125,7 @@ stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'sear
 compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
-compare {HOST} --last 3 --against previous_month | use --during 2026-03
+compare {HOST} --last 3 --against previous_month | is not whole months, such as
 """
 
 
@@ -380,6 +380,21 @@ def test_a_list_of_each_website(emulator: Emulator, run: Run) -> None:
     by_day = run("stats", HOST, BLOG, "--last", 4, "-f", "histogram", "--format=csv")
     assert len(rows_of(by_day.out)) == 8
     assert "date" in rows_of(by_day.out)[0]
+
+
+@pytest.mark.parametrize("output", ["csv", "table", "json"])
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_an_hour_that_comes_twice_is_two_rows(
+    emulator: Emulator, run: Run, command: str, output: str
+) -> None:
+    """Each row has what tells it from the others, in every format: its moment, with the
+    offset of the zone.
+    """
+    zone = ("--timezone", "Europe/Amsterdam", "--on", "2025-10-26")
+    hours = ("-f", "histogram", "--interval", "hour", "--limit", 30)
+    found = run(command, HOST, BLOG, *zone, *hours, "--format", output).out
+    for offset in ("+02:00", "+01:00"):
+        assert found.count(f"2025-10-26T02:00:00{offset}") == 2
 
 
 def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:

@@ -46,9 +46,9 @@ def root(tmp_path: Path, emulator: Emulator) -> Path:
     (tmp_path / "etc/sitestats/environment").write_text(
         f"SITESTATS_BASE_URL={os.environ['SITESTATS_BASE_URL']}\n"
         f"SITESTATS_USER_ID={emulator.user_id}\n"
-        f"SITESTATS_API_KEY={emulator.api_key}\n"
         f"XDG_STATE_HOME={tmp_path}/var/lib\n"
     )
+    (tmp_path / "etc/sitestats/api-key").write_text(emulator.api_key)
     return tmp_path
 
 
@@ -57,23 +57,40 @@ def below(root: Path, text: str) -> str:
     return re.sub(r"(?<![\w./])/(etc|opt|var)/", rf"{root}/\1/", text)
 
 
-def test_the_script_of_cron_runs_in_the_environment_of_cron(
+def test_the_scripts_of_cron_run_in_the_environment_of_cron(
     root: Path, emulator: Emulator
 ) -> None:
-    """With nothing but what cron gives, the job adds what is missing, and is silent."""
-    (script,) = (text for text in blocks("sh") if text.startswith("#!"))
-    path = root / "etc/sitestats/run"
-    path.write_text(below(root, script))
-    path.chmod(0o755)
+    """With nothing but what cron gives, the job adds what is missing, and is silent.
+    What is wrong is mailed once, and has its code each night.
+    """
+    paths = root / "etc/sitestats/run", root / "etc/sitestats/nightly"
+    scripts = [text for text in blocks("sh") if text.startswith("#!")]
+    for path, script in zip(paths, scripts, strict=True):
+        path.write_text(below(root, script))
+        path.chmod(0o755)
     (crontab,) = (text for text in blocks("text") if "MAILTO" in text)
     assert crontab.splitlines()[-1].split(maxsplit=5)[5] == "/etc/sitestats/run"
-    done = subprocess.run(
-        [*BARE, "SHELL=/bin/sh", str(path)], check=False, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+    def ran(path: Path) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [*BARE, "SHELL=/bin/sh", str(path)],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    assert ran(paths[0]) == (0, "", "")
     assert "new.example" in emulator.websites
     journal = root / "var/lib/sitestats/websites.journal"
     assert journal.read_bytes() == b""
+    emulator.change_website("new.example", public=True)
+    (root / "etc/sitestats/websites.csv").write_text(
+        "hostname,public\nnew.example,no\n"
+    )
+    code, mail, _ = ran(paths[1])
+    assert (code, "public is true and should be false" in mail) == (8, True)
+    assert ran(paths[1]) == (8, "", "")
 
 
 SHOWN = (r"^ExecStart=\S+ (.+)$", r"^\$ docker run .* sitestats (.* /lists/.*)$")

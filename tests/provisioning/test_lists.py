@@ -187,7 +187,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "CSV quote": ("a.csv", 'hostname\na.example\n"b', [(":3", "not valid CSV")]),
     "columns like no other": ("a.csv", "hostname,x,y\na.example,y,z", [
         ("", "'x' is not a field of a website (hostname, timezone, public, label,"),
-        ("", "map it by columns=, or ignore it by ignore_columns=True"),
+        ("", "or ignore it by ignore_columns=True (--ignore-columns)"),
     ]),
     "no column": ("a.csv", "Domain\na.example", [
         ("", "there is no column 'hostname'"),

@@ -410,7 +410,7 @@ def previous(
         length = relativedelta(years=1)
     if unit == "month":
         if beginning(first, "month") != first or ending(until, "month") != until:
-            message = f"{start} to {end} is not whole months: use {use}"
+            message = f"{start} to {end} is not whole months, such as 2026-03"
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
         length = relativedelta(months=months)

@@ -7,6 +7,7 @@ neither this package nor click or rich.
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 __all__ = ["main"]
@@ -14,6 +15,13 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of ``sitestats``."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        # Cron jobs close a stream: the next file would take its place.
+        if getattr(sys, name) is None:
+            # What is read or written is an error, but on standard error.
+            mode = os.O_RDONLY if name == "stdout" else os.O_WRONLY
+            os.dup2(os.open(os.devnull, mode), number)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal can't show must not end the command.
         if isinstance(stream, io.TextIOWrapper):

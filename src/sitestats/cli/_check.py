@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from sitestats import profile_names
+import sitestats
 from sitestats._common.text import plain
 
-from ._client import client_options, make_client
-from ._exits import Code, code_of, exit_with, for_shell, tell
-from ._options import command, format_option
+from . import _options as options
+from ._exits import Code, code_of, exit_with, tell
 from ._output import print_json
 
 if TYPE_CHECKING:
-    from sitestats import SetupReport
     from sitestats.conformance import ServiceComparison
 
 
-@command(
-    epilog="""\b
-    Examples:
-      sitestats check
-      sitestats check --profile work --format json
-      sitestats check --compare example.com
-    """
+@options.command()
+@click.argument(
+    "hostname",
+    metavar="[HOST]",
+    required=False,
+    shell_complete=options.completed_hosts,
 )
-@click.argument("hostname", metavar="[HOST]", required=False)
 @click.option(
     "--compare",
     metavar="HOST",
+    shell_complete=options.completed_hosts,
     help="Compare the service with the emulator too: some 60 requests about HOST, "
     "all of them reads. It takes about a minute. JSON has no key, no host name and "
     "none of your numbers.",
 )
-@format_option("table", "json")
-@client_options
+@options.format_option("table", "json")
+@options.client_options
 def check(
-    hostname: str | None, compare: str | None, output: str, **options: Any
+    hostname: str | None, compare: str | None, output: str, connect: options.Connect
 ) -> None:
     """Check whether the set-up works.
 
     It prints where the address and the credentials are from, and whether the service
     can be reached and accepts the key. It only reads. Without a user ID, a key can only
     be checked with a private website: name it as HOST.
+
+    \b
+    Examples:
+      sitestats check
+      sitestats check --profile work --format json
+      sitestats check --compare example.com
     """
-    with make_client(options) as client:
+    with connect() as client:
         found = client.check(hostname or compare)
         if output == "table" or compare is None or not found.ok:
             _print(found, output)
@@ -60,29 +63,31 @@ def check(
         tell("comparing, which takes about a minute")
         compared = compare_service(client, compare)
     _print(compared, output)
-    exit_with(Code.TRY_LATER if compared.ended else Code.OK)
+    exit_with(Code.TRY_LATER if compared.ended or compared.failed else Code.OK)
     exit_with(Code.DIFFERS if compared.different else Code.OK)
 
 
-def _print(found: SetupReport | ServiceComparison, output: str) -> None:
+def _print(found: sitestats.SetupReport | ServiceComparison, output: str) -> None:
     if output == "json":
         print_json(found.to_dict())
     else:
-        click.echo("\n".join(map(plain, for_shell(found).splitlines())))
+        # The source of the address is the argument of the library.
+        text = str(found).replace("from base_url", "from --base-url")
+        click.echo("\n".join(map(plain, text.splitlines())))
 
 
-@command(
-    epilog="""\b
+@options.command()
+def profiles() -> None:
+    """List the accounts in the configuration file.
+
+    It is sitestats/config.toml in XDG_CONFIG_HOME, or in ~/.config. The profile that
+    SITESTATS_PROFILE names has a *.
+
+    \b
     Example:
       sitestats profiles
     """
-)
-def profiles() -> None:
-    """List the profiles of several accounts.
-
-    The one that SITESTATS_PROFILE names has a *.
-    """
-    names = profile_names()
+    names = sitestats.profile_names()
     for name in names:
         mark = "*" if name == os.environ.get("SITESTATS_PROFILE") else " "
         click.echo(f"{mark} {plain(name)}")

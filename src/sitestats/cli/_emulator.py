@@ -12,23 +12,20 @@ from typing import Any
 
 import click
 
-from ._options import command
+import sitestats
+
+from ._options import command, verbose_option
 from ._output import make_console, print_table
 
 
-@command(
-    epilog="""\b
-    Examples:
-      sitestats emulator
-      sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
-      sitestats emulator --made-up 40 --fail 503:5% --latency 0.2
-    """
-)
+@command()
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=8000,
-    help="The port on 127.0.0.1; 0 selects a free one.",
+    # "SITE" on the keys of a telephone: no web framework's default, as 8000 is.
+    default=7483,
+    metavar="NUMBER",
+    help="The port on 127.0.0.1, by default 7483; 0 selects a free one.",
 )
 @click.option(
     "--load",
@@ -37,13 +34,6 @@ from ._output import make_console, print_table
     multiple=True,
     help="A file with page views and events in the columns of the raw export; may be "
     "repeated. The demo's websites are left out then.",
-)
-@click.option(
-    "--website",
-    "hostnames",
-    multiple=True,
-    metavar="HOST",
-    help="A website to set up, private and in UTC; may be repeated.",
 )
 @click.option(
     "--made-up",
@@ -56,7 +46,6 @@ from ._output import make_console, print_table
 # A made-up key of a local emulator is not a secret. A real key must not be an argument,
 # since it would show in the list of processes.
 @click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
-@click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
 @click.option(
     "--fail",
@@ -73,12 +62,11 @@ from ._output import make_console, print_table
     metavar="SECONDS",
     help="A pause before each response.",
 )
+@verbose_option("sitestats_emulator", "Write a line for each request.")
 def emulator(
     port: int,
     rows: tuple[Path, ...],
-    hostnames: tuple[str, ...],
     api_key: str | None,
-    user_id: str | None,
     *,
     made_up: int | None,
     empty: bool,
@@ -88,8 +76,14 @@ def emulator(
     """Run a local stand-in for the service, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
-    Without --api-key and --user-id it makes its own. It prints them, so it never uses
-    those of the environment, which may be real.
+    Without --api-key it makes one. It prints it, so it never uses that of the
+    environment, which may be real.
+
+    \b
+    Examples:
+      sitestats emulator
+      sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
+      sitestats emulator --made-up 40 --fail 503:5% --latency 0.2
     """
     from sitestats.emulator import Emulator
 
@@ -98,12 +92,9 @@ def emulator(
         make = partial(Emulator.made_up, made_up)
         click.echo(f"making up the traffic of {made_up:,} websites …", err=True)
     try:
-        service = make(api_key=api_key, user_id=user_id)
+        service = make(api_key=api_key)
         for path in rows:
             service.load(path)
-        for hostname in hostnames:
-            if hostname not in service.websites:
-                service.add_website(hostname)
         for failure in failures:
             kind, share = _failure(failure)
             when = partial(_happens, share)
@@ -153,29 +144,27 @@ def _failure(text: str) -> tuple[dict[str, Any], float]:
     return kind, float(found[2]) / 100
 
 
-@command(
-    epilog="""\b
-    Example:
-      sitestats demo
-    """
-)
+@command()
 def demo() -> None:
     """Show real traffic, read over HTTP from the emulator.
 
     The emulator is a local stand-in for the service. Nothing leaves this machine,
     and no account is needed.
+
+    \b
+    Example:
+      sitestats demo
     """
-    from sitestats import Client, StatsQuery
     from sitestats.analysis import Display
     from sitestats.emulator import Emulator
 
     emulator, console = Emulator.demo(), make_console()
-    every = StatsQuery("semicomplete.com").all_events().last(days=7)
+    every = sitestats.StatsQuery("semicomplete.com").all_events().last(days=7)
     query = every.fields("pageviews", "visitors", "histogram", "pages", "countries")
     keys: dict[str, Any] = {"api_key": emulator.api_key, "user_id": emulator.user_id}
     with (
         emulator.serve(port=0) as address,
-        Client(address, proxy=None, **keys) as client,
+        sitestats.Client(address, proxy=None, **keys) as client,
     ):
         console.print(f"The emulator, a local stand-in, serves at {address}:\n")
         headings = {"hostname": "website", "timezone": "time zone", "is_public": ""}

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from enum import IntEnum
+from functools import partial
 from typing import Final, NoReturn
 
+import attrs
 import click
 
-from sitestats import BusyError, ResponseError, ServiceError, TransportError
+from sitestats import (
+    BusyError,
+    InvalidInputError,
+    Problem,
+    ResponseError,
+    ServiceError,
+    TransportError,
+)
 from sitestats._common.text import plain
 
 
@@ -27,7 +37,7 @@ class Code(IntEnum):
 
 
 MEANINGS: Final = {
-    Code.OK: "done; every website is as specified, or may differ",
+    Code.OK: "done; every website is as specified, or is allowed to differ",
     Code.MISTAKE: "a mistake in sitestats itself, with a traceback: please report it",
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
     Code.GIVE_UP: "waiting does not help: credentials, permission, an unknown or "
@@ -72,13 +82,21 @@ def exit_with(code: Code) -> None:
 def fail(message: str, code: Code) -> NoReturn:
     """End the command with the lines of *message*, and no usage text."""
     for line in message.splitlines():
-        tell(line)
+        # The code says it, too.
+        with suppress(OSError):
+            tell(line, err=can_tell())
     raise click.exceptions.Exit(code)
 
 
-def tell(message: object) -> None:
-    """Write a line to standard error."""
-    click.echo(f"sitestats: {one_line(message)}", err=True)
+def tell(message: object, *, err: bool = True) -> None:
+    """Write a line to standard error, or to the output."""
+    click.echo(f"sitestats: {one_line(message)}", err=err)
+
+
+def can_tell() -> bool:
+    """Whether standard error is open; if not, the output shows what is wrong."""
+    # In place of a closed stream, ``main`` opens one whose name is a number.
+    return not isinstance(getattr(sys.stderr, "name", ""), int)
 
 
 def one_line(text: object) -> str:
@@ -86,71 +104,82 @@ def one_line(text: object) -> str:
     return plain(" ".join(str(text).split()))
 
 
-# --- messages of the library ------------------------------------------------------
+# --- problems of the library ------------------------------------------------------
 
-_OPTIONS: Final = {
+_SAME: Final = (
+    *("on", "start", "end", "last", "during", "each", "against", "timezone"),
+    *("interval", "limit", "where", "path", "public", "label"),
+)
+_OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "fields": "--field",
     "events": "--event",
-    "all_events": "--all-events",
     "where_metadata": "--metadata",
-    "days": "--last",
     "between": "--start and --end",
     "first_day": "--since",
     "version": "--api-version",
     "extra_param": "--param",
     "lists": "--fields",
-    "columns": "--column",
     "from_url": "HOST",
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            *("on", "start", "end", "last", "during", "timezone", "interval"),
-            *("limit", "where", "path"),
-            *("against", "timeout", "total_timeout", "retries", "concurrency"),
-            *("public", "label", "base_url", "ignore_columns", "journal"),
-        )
-    },
+    "hostname": "HOST",
 }
-"""The options for steps of the builder and arguments of the library."""
-_NAMED: Final = re.compile(
-    # .limit(5); a place at the beginning of a line; total_timeout, columns=.
-    r"\.(?P<step>\w+)\((?P<values>[^()]*(?:\(\))?)\)"
-    r"|^(?P<place>\w+)(?:\(\w+=…\))?(?=: | is | has )"
-    r"|(?<![\w.])(?P<word>[a-z]+_[a-z_]+|[a-z]+(?==))(?:=(?:True)?)?(?=[ ,;:.)]|$)",
-    re.MULTILINE,
-)
+"""The options for the steps of a query, and for arguments of the library."""
+_MESSAGES: Final = {
+    "event-name": "give each name by itself, without a comma or '*', or --all-events",
+    "path-root": "the root page has no address of its own: use --where page=/",
+    "path-or-page": "the page is given twice: leave out --path, or the filter",
+    "filter-star": "a '*' can only be at the end; --param NAME=VALUE sends any text",
+    "contains-filter": "a '*' at both ends is for page and pages alone; --param "
+    "NAME=VALUE sends any text",
+    "period-day": "a day is 2026-03-01, today, yesterday or today-30d; --during takes "
+    "months and words",
+    "period-words": "the days are not known here: use dates, or --during 2026-03",
+    "period-zone": "the days depend on the website's time zone, which is not known "
+    "here: add --timezone",
+    "interval-version": "hours need version 6: use --api-version 6 or --interval day",
+    "metadata-version": "metadata filters need version 6: use --api-version 6",
+}
+"""What to type in a shell, by the broken rule, where the library's message is in steps
+of a query."""
 
 
-def for_shell(message: object) -> str:
-    """*message* with options in place of the builder's steps and of arguments.
+def in_shell_terms(error: object) -> str:
+    """The text of *error*, with the options and advice of the shell in its problems."""
+    if not isinstance(error, InvalidInputError):
+        return str(error)
+    # All of them: whoever corrects a list needs each place.
+    return "\n".join(map(_problem, error.problems))
 
-    >>> for_shell("limit: add .where(page='/a') or .timezone(website.timezone)")
-    '--limit: add --where page=/a or --timezone …'
+
+def _problem(problem: Problem) -> str:
+    # A zone that does not exist breaks the rule of a period, too.
+    rule = "" if problem.where == "timezone" else problem.rule
+    message = _MESSAGES.get(rule, problem.message)
+    return str(attrs.evolve(problem, where=_option(problem.where), message=message))
+
+
+def _option(where: str) -> str:
+    """The option for the place of a problem, such as ``where(page=…)``."""
+    name, _, about = where.partition("(")
+    option = _OPTIONS.get(name)
+    return where if option is None else f"{option} {about.removesuffix(')')}".strip()
+
+
+def tell_failures(
+    failed: Sequence[tuple[str, object]], total: int, *, in_output: bool = False
+) -> None:
+    """A line for each failure, and a count where many are of one kind.
+
+    If standard error is closed, they go to the output, unless they are there already.
     """
-    return _NAMED.sub(_option, str(message))
-
-
-def _option(found: re.Match[str]) -> str:
-    option = _OPTIONS.get(found["step"] or found["place"] or found["word"])
-    if option is None:
-        return found[0]
-    # Values are written as in a shell, expressions of Python are not.
-    values = found["values"] or ""
-    text = values.replace("'", "") if re.search(r"['\d]", values) else "…"
-    # .extra_param('x', …)
-    return f"{option} {text.replace(', ', '=')}" if values else option
-
-
-def tell_failures(failed: Sequence[tuple[str, object]], total: int) -> None:
-    """A line for each failure, and a count where many are of one kind."""
+    say = partial(tell, err=in_output or can_tell())
     kinds: dict[object, list[str]] = {}
     for where, error in failed:
         kind = type(error), getattr(error, "status", None)
-        kinds.setdefault(kind, []).append(f"{where}: {for_shell(error)}")
+        kinds.setdefault(kind, []).append(f"{where}: {in_shell_terms(error)}")
     for lines in kinds.values():
         for line in lines[:_MOST_OF_A_KIND]:
-            tell(line)
+            say(line)
         if (more := len(lines) - _MOST_OF_A_KIND) > 0:
-            tell(f"… and {more:,} more like this one")
+            say(f"… and {more:,} more like this one")
     if failed:
-        tell(f"{len(failed):,} of {total:,} failed")
+        say(f"{len(failed):,} of {total:,} failed")

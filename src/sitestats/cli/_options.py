@@ -1,17 +1,38 @@
-"""Options that several commands share, each in a section of the help."""
+"""Options that several commands share, each in a section of the help.
+
+Those that belong together reach a command as one object.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, TypeVar, get_args
+from contextlib import suppress
+from functools import partial, wraps
+from io import BytesIO
+from operator import methodcaller
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast, get_args
+from warnings import catch_warnings
+from zoneinfo import available_timezones
 
+import attrs
 import click
 
-from sitestats import FieldName, Interval
+import sitestats
 from sitestats._query.periods import RELATIONS, WORDS, Unit
 
+from ._exits import one_line
+
 F = TypeVar("F", bound=Callable[..., Any])
+Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
+
+_SECTIONS: Final = (
+    *("Which websites", "What", "When", "Destination", "Output"),
+    *("Options", "Connection"),
+)
+"""The sections of the help, in their order."""
 
 
 class Option(click.Option):
@@ -29,15 +50,17 @@ class Command(click.Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options, each in its section."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        found: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
+                # The texts name the defaults, and click would add ranges.
                 title = getattr(param, "section", "Options")
-                found.setdefault(title, []).append(record)
+                found[title].append((record[0], param.help or ""))
         for title, records in found.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 class Group(click.Group):
@@ -49,20 +72,12 @@ class Group(click.Group):
 command = partial(click.command, cls=Command)
 
 
-class Pair(click.ParamType):  # type: ignore[type-arg]  # below 8.4 it has none
+def pair(text: str) -> tuple[str, str]:
     """A name and a value, with ``=`` between them."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Make a pair of the text."""
-        name, equals, text = value.partition("=")
-        if not equals:
-            self.fail(f"{value!r} is not {self.name}", param, ctx)
-        return name, text
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def in_section(title: str) -> Callable[..., Callable[[F], F]]:
@@ -85,25 +100,58 @@ def together(*options: Callable[..., Any]) -> Callable[[F], F]:
     return decorate
 
 
+def into(
+    name: str, make: Callable[..., Any], *options: Callable[..., Any]
+) -> Callable[[F], F]:
+    """A decorator that gives a command *options*, and passes it as one argument *name*
+    what *make* makes of their values.
+    """
+
+    def decorate(command: F) -> F:
+        before = [*getattr(command, "__click_params__", ())]
+
+        @wraps(command)
+        def with_object(**values: Any) -> Any:
+            given = {one: values.pop(one) for one in names}
+            return command(**values, **{name: make(**given)})
+
+        decorated = cast("Any", together(*options)(with_object))
+        added = [one for one in decorated.__click_params__ if one not in before]
+        names = [one.name for one in added if one.expose_value]
+        return cast("F", decorated)
+
+    return decorate
+
+
+# --- completion -------------------------------------------------------------------
+
+
 def completed(names: Callable[[], Iterable[str]]) -> Any:
-    """Let a shell complete to *names*, in any case."""
+    """Let a shell complete to *names*, in any case, also after a comma."""
 
     def complete(_context: object, _parameter: object, begun: str) -> list[str]:
-        return [name for name in names() if name.lower().startswith(begun.lower())]
+        first, comma, last = begun.rpartition(",")
+        found = (name for name in names() if name.lower().startswith(last.lower()))
+        return [f"{first}{comma}{name}" for name in found]
 
     return complete
 
 
-def _zones() -> Iterable[str]:
-    from zoneinfo import available_timezones
+def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
+    """The websites of the user that begin so, requested within two seconds."""
+    base_url, profile = map(ctx.params.get, ("base_url", "profile"))
+    limits: dict[str, Any] = {"total_timeout": 2, "retries": 0}
+    with (
+        suppress(sitestats.SiteStatsError, click.UsageError),
+        catch_warnings(action="ignore"),
+        make_client(profile=profile, base_url=base_url, **limits) as client,
+    ):
+        hosts = [one.hostname for one in client.websites.list()]
+        return [host for host in hosts if host.startswith(begun)]
+    return []
 
-    return available_timezones()
 
-
-def _filters() -> Iterable[str]:
-    from sitestats import Filters
-
-    return [f"{name}=" for name in Filters.__annotations__]
+# --- options of several commands --------------------------------------------------
 
 
 def format_option(*formats: str) -> Callable[[F], F]:
@@ -113,56 +161,179 @@ def format_option(*formats: str) -> Callable[[F], F]:
         "output",
         type=click.Choice(formats),
         default=formats[0],
-        help="The format of the output.",
+        help=f"The format of the output; by default {formats[0]}.",
     )
 
 
-def timezone_option(text: str) -> Callable[[F], F]:
-    """A name of the tz database."""
-    return when(
-        "--timezone", metavar="ZONE", shell_complete=completed(_zones), help=text
-    )
-
-
+ZONE: Final[Any] = {
+    "metavar": "ZONE",
+    "shell_complete": completed(available_timezones),
+}
+"""The settings of an option for a name of the tz database."""
 column_option = which(
     "--column",
     "columns",
     multiple=True,
-    type=Pair("FIELD=NAME"),
+    type=pair,
+    metavar="FIELD=NAME",
     help="What the list calls a field, such as hostname=Domain; may be repeated.",
 )
-hosts_from_option = together(
+
+
+def by_name(option: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The values by their names.
+
+    Raises:
+        UsageError: A name is given twice.
+    """
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise click.UsageError(f"{option} {name}=… is given twice")
+        found[name] = value
+    return found
+
+
+def source_of(file: str) -> str | BinaryIO:
+    """The file of that name; ``-`` is standard input.
+
+    Raises:
+        OSError: Standard input can't be read.
+    """
+    if file != "-":
+        return file
+    try:
+        return BytesIO(sys.stdin.buffer.read())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard input") from None
+
+
+@attrs.frozen(kw_only=True)
+class Hosts:
+    """Which websites a command is about."""
+
+    hosts: tuple[str, ...]
+    hosts_from: str | None
+    columns: Pairs
+    every: bool = False
+
+    def read(self) -> list[tuple[str, str]]:
+        """The host names of the HOSTs and the list, each with its place."""
+        named = [(host, "") for host in self.hosts]
+        if self.hosts_from is None:
+            return named
+        listed = sitestats.provisioning.read_host_list(
+            source_of(self.hosts_from), columns=by_name("--column", self.columns)
+        )
+        return [*named, *((one.text, one.where) for one in listed)]
+
+    def is_one(self) -> bool:
+        """Whether they are one website, the HOST that is named.
+
+        Raises:
+            UsageError: No website is named, or in two ways.
+        """
+        if self.every and (self.hosts or self.hosts_from):
+            raise click.UsageError("--all: name no HOST and no --hosts-from beside it")
+        if not (self.hosts or self.every or self.hosts_from):
+            raise click.UsageError("name a HOST, or give --all or --hosts-from FILE")
+        return len(self.hosts) == 1 and not self.hosts_from
+
+
+_named = (
+    click.argument(
+        "hosts", nargs=-1, metavar="[HOST]...", shell_complete=completed_hosts
+    ),
     which(
         "--hosts-from",
         metavar="FILE",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-        help="The host names of a list, as `websites plan` reads it, or one a line; - "
-        "is standard input.",
+        help="The host names of a list, which is CSV, a workbook, TOML or JSON, or has "
+        "one a line; - is standard input.",
     ),
     column_option,
 )
-host_options = together(
-    click.argument("hosts", nargs=-1, metavar="[HOST]..."),
-    which("--all", "every", is_flag=True, help="Every website of the user."),
-    hosts_from_option,
-    which(
-        "--concurrency",
-        type=click.IntRange(1),
-        metavar="N",
-        default=20,
-        help="How many requests are under way at once.",
-    ),
+_all = which("--all", "every", is_flag=True, help="Every website of the user.")
+host_options = into("hosts", Hosts, *_named)
+host_or_all_options = into("hosts", Hosts, _all, *_named)
+
+
+concurrency_option = connection(
+    "--concurrency",
+    type=click.IntRange(1),
+    default=20,
+    metavar="N",
+    help="How many requests are under way at once; by default 20.",
 )
-query_options = together(
+Step: TypeAlias = "Callable[[sitestats.StatsQuery], sitestats.StatsQuery]"
+
+
+def steps_of(
+    *,
+    fields: tuple[str, ...],
+    events: tuple[str, ...],
+    all_events: bool,
+    where: Pairs,
+    metadata: Pairs,
+    param: Pairs,
+    last: int | None,
+    start: str | None,
+    end: str | None,
+    on: str | None,
+    during: str | None,
+    **others: str | int | None,
+) -> list[Step]:
+    """The steps of a query for the options; the *others* are named like their steps.
+
+    Raises:
+        UsageError: Two options contradict each other.
+    """
+    if all_events and events:
+        raise click.UsageError("--event and --all-events: give one of the two")
+    periods = [
+        (last, methodcaller("last", days=last)),
+        (end if start is None else start, methodcaller("between", start, end)),
+        (on, methodcaller("on", on)),
+        (during, methodcaller("during", during)),
+    ]
+    period = [step for given, step in periods if given is not None]
+    if len(period) > 1:
+        raise click.UsageError(
+            "--last, --on, --during, and --start with --end: give one of them"
+        )
+    names = [name for group in fields for name in group.split(",")]
+    pages = [value for name, value in where if name == "pages"]
+    filters = by_name("--where", [pair for pair in where if pair[0] != "pages"])
+    steps = [
+        (names, methodcaller("fields", *names)),
+        (events, methodcaller("events", *events)),
+        (all_events, methodcaller("all_events")),
+        (filters, methodcaller("where", **filters)),
+        (pages, methodcaller("where", pages=pages)),
+        (metadata, methodcaller("where_metadata", by_name("--metadata", metadata))),
+    ]
+    extra = by_name("--param", param)
+    return [
+        *(step for given, step in steps if given),
+        *period,
+        *(methodcaller("extra_param", *pair) for pair in extra.items()),
+        *(methodcaller(name, one) for name, one in others.items() if one is not None),
+    ]
+
+
+query_options = into(
+    "steps",
+    steps_of,
     what(
         "-f",
         "--field",
         "fields",
         multiple=True,
         metavar="NAME",
-        shell_complete=completed(lambda: get_args(FieldName)),
+        shell_complete=completed(lambda: get_args(sitestats.FieldName)),
         help="A field, such as pageviews or pages; may be repeated, or given with "
-        "commas. By default an overview.",
+        "commas; by default pageviews and visitors, and for one website also the "
+        "histogram, pages, countries and referrers.",
     ),
     what(
         "-e",
@@ -176,21 +347,25 @@ query_options = together(
     what(
         "--where",
         multiple=True,
-        type=Pair("NAME=VALUE"),
-        shell_complete=completed(_filters),
+        type=pair,
+        metavar="NAME=VALUE",
+        shell_complete=completed(
+            lambda: [f"{name}=" for name in sitestats.Filters.__annotations__]
+        ),
         help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
         "pages=… too.",
     ),
     what(
         "--metadata",
         multiple=True,
-        type=Pair("KEY=VALUE"),
+        type=pair,
+        metavar="KEY=VALUE",
         help="A metadata filter, such as plan=pro; may be repeated.",
     ),
     what("--path", metavar="/PATH", help="One page, by its own address."),
     what(
         "--interval",
-        type=click.Choice(get_args(Interval)),
+        type=click.Choice(get_args(sitestats.Interval)),
         help="The width of the histogram's entries.",
     ),
     what(
@@ -205,12 +380,13 @@ query_options = together(
         "version",
         type=int,
         metavar="1-6",
-        help="The format of the response.",
+        help="The version of the API; by default 6.",
     ),
     what(
         "--param",
         multiple=True,
-        type=Pair("NAME=VALUE"),
+        type=pair,
+        metavar="NAME=VALUE",
         help="A parameter to send unchecked; may be repeated.",
     ),
     when(
@@ -219,9 +395,14 @@ query_options = together(
     when(
         "--start",
         metavar="DAY",
-        help="The first day: 2026-03-01, today, yesterday or today-30d.",
+        help="The first day: 2026-03-01, today, yesterday or today-30d; by default one "
+        "month ago.",
     ),
-    when("--end", metavar="DAY", help="The last day, which is included."),
+    when(
+        "--end",
+        metavar="DAY",
+        help="The last day, which is included; by default today.",
+    ),
     when("--on", metavar="DAY", help="One day."),
     when(
         "--during",
@@ -231,8 +412,11 @@ query_options = together(
         "or last-month, last-week, last-quarter, last-year, this-month and so on, in "
         "the website's zone.",
     ),
-    timezone_option(
-        "The zone of the days, such as Europe/Amsterdam; by default the website's own."
+    when(
+        "--timezone",
+        **ZONE,
+        help="The zone of the days, such as Europe/Amsterdam; by default the website's "
+        "own.",
     ),
 )
 each_option = when(
@@ -247,14 +431,129 @@ against_option = when(
     shell_complete=completed(lambda: [*RELATIONS, *WORDS]),
     help="The other period: previous_period, previous_week, previous_month, "
     "previous_year, one such as 2025-03 or last-year, or two days, such as "
-    "2025-03-01..2025-03-14.",
+    "2025-03-01..2025-03-14; by default previous_period.",
 )
-result_options = together(
-    format_option("table", "json", "csv", "jsonl", "xlsx"),
-    in_output(
-        "--table",
+
+
+# --- the client, and the log -------------------------------------------------------
+
+# A credential is never an argument: arguments show in the list of processes.
+
+_ACCOUNT: Final = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
+_LONG_PAUSE: Final = 1
+"""The seconds from which a pause is shown in a terminal."""
+
+
+class _Lines(logging.Formatter):
+    """Makes a line of each record of the library, which holds no secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        # A progress bar in a terminal is drawn again after the line.
+        begin = "\r" if sys.stderr.isatty() else ""
+        return f"{begin}sitestats: {one_line(record.getMessage())}"
+
+
+def _log(name: str, ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
+    logger, handler = logging.getLogger(name), logging.StreamHandler()
+    handler.setFormatter(_Lines())
+    if not verbose:
+        # A user who waits at a terminal should see why.
+        seconds = _LONG_PAUSE if sys.stderr.isatty() else float("inf")
+        handler.addFilter(lambda record: getattr(record, "seconds", 0) >= seconds)
+    logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    logger.addHandler(handler)
+    ctx.call_on_close(lambda: logger.removeHandler(handler))
+    ctx.call_on_close(lambda: logger.setLevel(logging.NOTSET))
+
+
+def verbose_option(logger: str, text: str) -> Callable[[F], F]:
+    """Writes the records of *logger* to standard error."""
+    return click.option(
+        *("-v", "--verbose"),
+        count=True,
+        expose_value=False,
+        callback=partial(_log, logger),
+        help=text,
+    )
+
+
+_account = (
+    connection(
+        "--base-url",
+        metavar="URL",
+        help="The service's address; by default SITESTATS_BASE_URL. The credentials "
+        "of the environment, or of the profile, are sent there.",
+    ),
+    connection(
+        "--profile",
         metavar="NAME",
-        help="The table to print as CSV, or for many websites, if several are "
-        "requested: totals, or a list such as pages.",
+        shell_complete=completed(sitestats.profile_names),
+        help="The account, by its name in the configuration file; by default "
+        "SITESTATS_PROFILE.",
     ),
 )
+_limits = (
+    connection(
+        "--timeout",
+        type=click.FloatRange(0.001),
+        metavar="SECONDS",
+        help="For connecting and for each read; by default 30.",
+    ),
+    connection(
+        "--total-timeout",
+        type=click.FloatRange(0.001),
+        metavar="SECONDS",
+        help="For one request with its retries; by default 120.",
+    ),
+    connection(
+        "--retries",
+        type=click.IntRange(0),
+        metavar="N",
+        help="How often a request is retried; by default 2.",
+    ),
+    verbose_option(
+        "sitestats",
+        "Write retries and pauses to standard error; -vv writes every attempt.",
+    ),
+)
+_store = connection(
+    "--store",
+    metavar="FILE",
+    envvar="SITESTATS_STORE",
+    help="Store responses about past days in this file, and do not request them again; "
+    "by default SITESTATS_STORE.",
+)
+
+
+def make_client(
+    *, profile: str | None, read_only: bool = True, **options: Any
+) -> sitestats.Client:
+    """Make a client; an option that is None was not given.
+
+    Raises:
+        UsageError: Two accounts are given, or no address.
+        ConfigurationError: The account is incomplete.
+    """
+    given = {name: one for name, one in options.items() if one is not None}
+    others = [name for name in os.environ if name.startswith(_ACCOUNT)]
+    used = profile or os.environ.get("SITESTATS_PROFILE")
+    if used and others and not profile:
+        raise click.UsageError(
+            f"SITESTATS_PROFILE is set together with {', '.join(others)}, which may be "
+            "of another account: unset the profile or the others, or pass --profile"
+        )
+    if used:
+        return sitestats.Client.from_profile(used, read_only=read_only, **given)
+    if not (given.get("base_url") or os.environ.get(_ACCOUNT[0])):
+        raise click.UsageError(
+            f"the base address is missing: give --base-url, or set {_ACCOUNT[0]}"
+        )
+    return sitestats.Client.from_env(read_only=read_only, **given)
+
+
+Connect: TypeAlias = "Callable[..., sitestats.Client]"
+"""Makes the client of a command, when the rest of its options has been checked."""
+_connect = partial(partial, make_client)
+account_options = into("connect", _connect, *_account)
+client_options = into("connect", _connect, *_account, *_limits)
+storing_options = into("connect", _connect, _store, *_account, *_limits)

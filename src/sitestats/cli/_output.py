@@ -1,18 +1,30 @@
-"""Print values as tables, JSON, CSV or a workbook (``--format``)."""
+"""Print results and other values: tables, JSON, CSV or a workbook (``--format``)."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import attrs
 import click
 
+import sitestats
+from sitestats import SiteStatsError, StatsQuery
 from sitestats._common.text import csv_line, plain
+from sitestats._query.builder import requested
+
+from ._exits import Code, code_of, in_shell_terms, one_line, tell_failures, worst
+from ._options import format_option, in_output, into
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from sitestats.analysis import Comparisons
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -90,3 +102,200 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
     if len(shown) < len(headings):
         left_out = ", ".join([*headings][len(shown) :])
         console.print(f"  no room for {left_out}", style="dim")
+
+
+# --- results of many websites -------------------------------------------------------
+
+_MOST_ENTRIES: Final = 10
+"""The lines of a list in a table, unless there is a --limit."""
+_HIDDEN: Final = frozenset(("error", "query"))
+"""Columns that only frames have."""
+
+Row: TypeAlias = "tuple[StatsQuery, ...]"
+"""The query of a row, or two to compare."""
+Found: TypeAlias = "sitestats.Outcomes | Comparisons"
+
+
+@attrs.frozen
+class View:
+    """How results are printed."""
+
+    output: str
+    table: Any
+    """The list that has the rows; None for a row of totals each."""
+    rows: int = _MOST_ENTRIES
+    """The most lines of a list in a table."""
+
+    def for_query(self, query: StatsQuery, *, is_one: bool) -> View:
+        """This view with the one table that is printed, where one alone can be.
+
+        Raises:
+            UsageError: Several are requested, or another one.
+        """
+        wanted = requested(query)
+        has_totals = not {*wanted.fields} <= {*wanted.lists}
+        tables = [*(["totals"] if has_totals else []), *wanted.lists]
+        known = ", ".join(tables)
+        if self.table is not None and self.table not in tables:
+            raise click.UsageError(
+                f"--table {self.table}: not requested; requested are: {known}"
+            )
+        has_one = self.output == "csv" or (self.output == "table" and not is_one)
+        if has_one and self.table is None and len(tables) > 1:
+            raise click.UsageError(
+                "CSV, or a table of many websites, has rows of one thing: add --table "
+                f"with one of {known}"
+            )
+        table = self.table or next(iter(tables), None)
+        rows = int(wanted.params.get("limit", _MOST_ENTRIES))
+        return View(self.output, None if table == "totals" else table, rows)
+
+
+view_options = into(
+    "view",
+    View,
+    format_option("table", "json", "csv", "jsonl", "xlsx"),
+    in_output(
+        "--table",
+        metavar="NAME",
+        help="The table to print as CSV, or for many websites, if several are "
+        "requested: totals, or a list such as pages.",
+    ),
+)
+
+
+def print_rows(
+    client: sitestats.Client,
+    rows: Sequence[Row],
+    refused: Sequence[tuple[str, SiteStatsError]],
+    view: View,
+    *,
+    concurrency: int,
+) -> Code:
+    """Print the results of all *rows*, and say why some failed.
+
+    JSON lines are printed as the responses arrive; the other formats at the end.
+    """
+    size = len(rows[0]) if rows else 1
+    is_stream, is_json = view.output == "jsonl", view.output.startswith("json")
+    failed = [*refused]
+    kept: list[Sequence[sitestats.Outcome]] = []
+    is_unread = False
+    objects: list[object] = []
+    show = partial(print_json, indent=None) if is_stream else objects.append
+    with client.stats.get_many(
+        [query for row in rows for query in row],
+        concurrency=concurrency,
+        in_order=True,
+        # A progress bar in a terminal would be between the lines.
+        progress=not (is_stream and sys.stdout.isatty()),
+    ) as stream:
+        for name, error in refused if is_json else ():
+            show(_failure(name, {}, error))
+        while row := [*islice(stream, size)]:
+            is_unread |= any(one.stats and one.stats.problems for one in row)
+            wrong = next((one for one in row if one.error is not None), None)
+            if wrong is not None:
+                failed.append((_described(wrong.query), wrong.error))
+                if is_json:
+                    wanted = requested(wrong.query)
+                    about = {"path": wanted.path or "*", **wanted.params}
+                    show(_failure(wanted.hostname, about, wrong.error))
+            elif is_json:
+                found: Any = _joined([row], size)
+                show({**found[0].to_dict()})
+            else:
+                kept.append(row)
+    if view.output == "json":
+        print_json(objects)
+    elif not is_json:
+        _print(_joined(kept, size), view)
+    tell_failures(failed, len(rows) + len(refused), in_output=is_json)
+    codes = [code_of(error) for _, error in failed]
+    codes += [Code.BAD_RESPONSE] * is_unread
+    # The options are valid for the others, so the error is about this website.
+    return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
+
+
+def _print(found: Found, view: View) -> None:
+    if view.output == "xlsx":
+        print_workbook(found)
+    elif view.output == "csv":
+        columns = [name for name in found.columns(view.table) if name not in _HIDDEN]
+        print_csv(columns, found.to_dicts(view.table))
+    elif rows := found.to_dicts(view.table):
+        _print_table(rows, view, getattr(found, "differs", ""))
+
+
+def _joined(rows: Sequence[Sequence[sitestats.Outcome]], size: int) -> Found:
+    """The outcomes of *rows*; or the comparisons, where each has two."""
+    found = [sitestats.Outcomes(column) for column in zip(*rows, strict=True)]
+    found = found or [sitestats.Outcomes([])] * size
+    return found[0] if size == 1 else found[0].compare_to(found[1])
+
+
+def _failure(
+    hostname: str, about: Mapping[str, str], error: SiteStatsError
+) -> dict[str, Any]:
+    return {
+        "hostname": hostname,
+        "start": None,
+        "end": None,
+        **about,
+        "error": one_line(in_shell_terms(error)),
+        "status": getattr(error, "status", None),
+    }
+
+
+def _described(query: StatsQuery) -> str:
+    params = query.params()
+    days = [params[name] for name in ("start", "end") if name in params]
+    return " ".join([query.hostname, " to ".join(dict.fromkeys(days))]).strip()
+
+
+# --- tables -----------------------------------------------------------------------
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) -> None:
+    parts = groupby(rows, itemgetter("query"))
+    shown = [row for _, part in parts for row in islice(part, view.rows)]
+    hidden = _HIDDEN | {"timezone", "truncated"}
+    if "start" in rows[0]:
+        # It tells the two hours apart that have one name in autumn.
+        hidden |= {"date", "hour"}
+    days = {"first_day", "last_day"}
+    if "first_day_before" in rows[0]:
+        note = differs and f"; {differs}"
+        click.echo(f"{_days(rows, '')}, against {_days(rows, '_before')}{note}")
+        hidden |= days | {"first_day_before", "last_day_before", "differs"}
+    elif len({(row["first_day"], row["last_day"]) for row in rows}) == 1:
+        click.echo(_days(rows, ""))
+        hidden |= days
+    headings = {
+        name: _heading(name)
+        for name in sorted(rows[0], key=lambda name: name not in {"hostname", "start"})
+        if name not in hidden
+        and not name.endswith("_change")
+        # A column of flags is left out if all are false.
+        and any(row[name] is not False for row in shown)
+    }
+    print_table(shown, headings)
+    if (more := len(rows) - len(shown)) > 0:
+        click.echo(f"  … {more:,} more")
+
+
+def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
+    """The days of all websites, whose zones may differ."""
+    return (
+        f"{min(str(row[f'first_day{ending}']) for row in rows)} to "
+        f"{max(str(row[f'last_day{ending}']) for row in rows)}"
+    )
+
+
+def _heading(name: str) -> str:
+    """The heading of a column; empty if it is the name's own."""
+    if name.endswith("_percent"):
+        return "%"
+    if name.endswith("_before"):
+        return "before"
+    return "website" if name == "hostname" else ""

@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import click
 
-from ._client import client_options, make_client, store_option
-from ._exits import Code, exit_with
-from ._options import (
-    against_option,
-    command,
-    each_option,
-    host_options,
-    query_options,
-    result_options,
-)
-from ._outcomes import View, print_rows
-from ._output import make_console, print_json, print_workbook
-from ._queries import (
-    OVERVIEW,
-    OVERVIEW_OF_MANY,
-    build_queries,
-    find_rows,
-    is_one,
-    other_query,
-    read_hosts,
+import sitestats
+from sitestats import Problem, QueryError, SiteStatsError, StatsQuery
+from sitestats._query.builder import query_against, requested
+from sitestats._query.periods import Unit
+
+from . import _options as options
+from ._exits import Code, exit_with, tell
+from ._output import (
+    Row,
+    View,
+    make_console,
+    print_json,
+    print_rows,
+    print_workbook,
+    view_options,
 )
 
 if TYPE_CHECKING:
-    from sitestats import Stats, StatsQuery
-    from sitestats._query.periods import Unit
     from sitestats.analysis import Comparison
 
-    from ._queries import Row
-
-COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
+OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
+"""The default fields for many websites, which are a row each."""
+OVERVIEW: Final = (*OVERVIEW_OF_MANY, "histogram", "pages", "countries", "referrers")
+"""The default fields for one website."""
+COMPARED: Final = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 """The default fields for a comparison of one website."""
 
 
-@command(
-    epilog="""\b
+@options.command()
+@options.host_or_all_options
+@options.query_options
+@options.each_option
+@view_options
+@options.concurrency_option
+@options.storing_options
+def stats(
+    *, each: Unit | None, hosts: options.Hosts, view: View, **request: Any
+) -> None:
+    """Read the statistics of HOST.
+
+    HOST is a website's host name, or an address of the service: the website's dashboard
+    or its data (.json), such as https://stats.example/example.com?country=NL. The
+    filters and days in the address then apply too. A parameter that the service's
+    document does not have is an error.
+
+    CSV and JSON lines, and a table of several websites or with --each, have a row for
+    each, in the order of the websites. A failure is a line on standard error, and the
+    exit code is 4, or 3 where waiting does not help.
+
+    \b
     Examples:
       sitestats stats example.com
       sitestats stats example.com --where country=NL --where 'pages=/blog*'
@@ -52,78 +71,64 @@ COMPARED = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
       sitestats stats --all --during 2026-Q1 --each month --format csv
       sitestats stats --hosts-from hosts.txt --last 7 --format jsonl
     """
-)
-@host_options
-@query_options
-@each_option
-@result_options
-@store_option
-@client_options
-def stats(*, each: Unit | None, **options: Any) -> None:
-    """Read the statistics of HOST.
-
-    HOST is a website's host name, or the address of its dashboard or of its
-    data. The filters and days in the address then apply too. A parameter of
-    a dashboard that the service's document does not have is an error.
-
-    CSV and JSON lines, and a table of several websites or with --each, have a row for
-    each, in the order of the websites. A failure is a line on standard error, and the
-    exit code is 4, or 3 where waiting does not help.
-    """
 
     def split(query: StatsQuery) -> list[Row]:
         query.validate()
         return [(part,) for part in (query.each(each) if each else [query])]
 
-    one = is_one(options) and each is None
-    single = one and options["output"] in {"table", "json", "xlsx"}
-    _run(options, split, OVERVIEW if one else OVERVIEW_OF_MANY, is_single=single)
+    one = hosts.is_one() and each is None
+    single = one and view.output in {"table", "json", "xlsx"}
+    fields = OVERVIEW if one else OVERVIEW_OF_MANY
+    _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
 
-@command(
-    epilog="""\b
+@options.command()
+@options.host_or_all_options
+@options.query_options
+@options.against_option
+@view_options
+@options.concurrency_option
+@options.storing_options
+def compare(*, against: str, hosts: options.Hosts, view: View, **request: Any) -> None:
+    """Compare two periods of HOST.
+
+    HOST is a host name, or an address of the service with filters and days. Each
+    website is requested twice. CSV has the number, the one before, and the change, also
+    in percent.
+
+    \b
     Examples:
       sitestats compare example.com --last 7
       sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
       sitestats compare --all --during 2026-03 --against previous_year --format csv
     """
-)
-@host_options
-@query_options
-@against_option
-@result_options
-@store_option
-@client_options
-def compare(*, against: str, **options: Any) -> None:
-    """Compare the statistics of HOST with another period's.
-
-    HOST is a host name or an address, as in `stats`. Each website is requested
-    twice. CSV has the number, the one before, and the change, also in percent.
-    """
 
     def split(query: StatsQuery) -> list[Row]:
         return [(query, other_query(query, against))]
 
-    single = is_one(options) and options["output"] in {"table", "xlsx"}
-    _run(options, split, COMPARED if single else OVERVIEW_OF_MANY, is_single=single)
+    single = hosts.is_one() and view.output in {"table", "xlsx"}
+    fields = COMPARED if single else OVERVIEW_OF_MANY
+    _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
 
 def _run(
-    options: dict[str, Any],
     split: Callable[[StatsQuery], list[Row]],
     fields: tuple[str, ...],
     *,
+    hosts: options.Hosts,
+    steps: list[options.Step],
+    view: View,
+    concurrency: int,
+    connect: options.Connect,
     is_single: bool,
 ) -> None:
     """Request what the options name, and print it."""
-    view, concurrency = View.of(options), options.pop("concurrency")
-    every = options.pop("every")
     # Any valid host name, to check the options before the list is requested.
-    hosts = read_hosts(options) or [("example.com", "")]
-    with make_client(options) as client:
-        queries = build_queries(hosts, client.base_url, options, fields)
+    named = hosts.read() or [("example.com", "")]
+    with connect() as client:
+        queries = build_queries(named, client.base_url, steps, fields)
         view = view.for_query(queries[0], is_one=is_single)
-        rows, refused = find_rows(client, queries, split, every=every)
+        rows, refused = find_rows(client, queries, split, every=hosts.every)
         if not is_single:
             code = print_rows(client, rows, refused, view, concurrency=concurrency)
             exit_with(code)
@@ -137,7 +142,9 @@ def _run(
             _print_one(stats, view, stats)
 
 
-def _print_one(found: Stats | Comparison, view: View, *results: Stats) -> None:
+def _print_one(
+    found: sitestats.Stats | Comparison, view: View, *results: sitestats.Stats
+) -> None:
     match view.output:
         case "json":
             print_json(found.to_dict())
@@ -150,24 +157,164 @@ def _print_one(found: Stats | Comparison, view: View, *results: Stats) -> None:
     exit_with(Code.BAD_RESPONSE if any(one.problems for one in results) else Code.OK)
 
 
-@command(
-    epilog="""\b
+@options.command()
+@click.argument("host", shell_complete=options.completed_hosts)
+@options.query_options
+@options.account_options
+def url(host: str, steps: list[options.Step], connect: options.Connect) -> None:
+    """Print the address that `stats` requests, without the key.
+
+    HOST is a host name or an address, as in `stats`. Nothing is sent, so days such as
+    last-month need --timezone.
+
+    \b
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
     """
-)
-@click.argument("host")
-@query_options
-@client_options
-def url(host: str, **options: Any) -> None:
-    """Print the address that `stats` requests; nothing is sent.
-
-    HOST is a host name or an address, as in `stats`. The key is not part of
-    the output.
-    """
-    with make_client(options) as client:
+    with connect() as client:
         base = client.base_url
-    (query,) = build_queries([(host, "")], base, options, OVERVIEW)
+    (query,) = build_queries([(host, "")], base, steps, OVERVIEW)
     query.validate()
     click.echo(query.url(base))
+
+
+# --- queries ------------------------------------------------------------------------
+
+
+def build_queries(
+    hosts: Iterable[tuple[str, str]],
+    base_url: str,
+    steps: Sequence[options.Step],
+    fields: Sequence[str],
+) -> list[StatsQuery]:
+    """The query of each host, which may be the address of a dashboard or of data.
+
+    Args:
+        hosts: Host names or addresses, each with where it is written.
+        base_url: Where the service is.
+        steps: Those of the options.
+        fields: The fields if the options name none.
+
+    Raises:
+        QueryError: With the problems of all options.
+    """
+    # Any valid host name, to check the options before the hosts.
+    base, problems = _after(steps, StatsQuery("example.com"), fields)
+    queries: list[StatsQuery] = []
+    for host, where in hosts:
+        try:
+            if "://" in host:
+                # The address of another service is read without this base address.
+                is_ours = host.startswith(f"{base_url}/")
+                query = StatsQuery.from_url(
+                    host, base_url=base_url if is_ours else None
+                )
+                queries.append(_after(steps, query, fields)[0])
+            else:
+                queries.append(base.website(host))
+        except QueryError as error:
+            problems += [
+                attrs.evolve(p, where=where or p.where) for p in error.problems
+            ]
+    if problems:
+        raise QueryError(problems)
+    again = [query.hostname for query, count in Counter(queries).items() if count > 1]
+    if again:
+        more = f" and {len(again) - 1:,} more" if again[1:] else ""
+        tell(f"named again, and read once: {again[0]}{more}")
+    return [*dict.fromkeys(queries)]
+
+
+def _after(
+    steps: Iterable[options.Step], query: StatsQuery, default: Sequence[str]
+) -> tuple[StatsQuery, list[Problem]]:
+    """*query* after the *steps*, with the *default* fields if it has none; and what is
+    wrong with the steps.
+    """
+    problems: list[Problem] = []
+    for step in steps:
+        try:
+            query = step(query)
+        except QueryError as error:
+            problems += error.problems
+    if not {"fields", "events"} & requested(query).params.keys():
+        query = methodcaller("fields", *default)(query)
+    return query, problems
+
+
+def find_rows(
+    client: sitestats.Client,
+    queries: Sequence[StatsQuery],
+    split: Callable[[StatsQuery], list[Row]],
+    *,
+    every: bool,
+) -> tuple[list[Row], list[tuple[str, SiteStatsError]]]:
+    """The rows of all websites, and the websites of which no query is possible.
+
+    The list of websites is requested for *every*, and where the words of a period have
+    to be dates in a zone that is not given.
+
+    Args:
+        client: Where they are sent.
+        queries: Those of the named websites; one for any, of *every* website.
+        split: Makes the rows of a query, and checks them.
+        every: Whether all websites of the user are meant.
+
+    Raises:
+        QueryError: An option, a HOST or the only query is wrong. No query is sent.
+    """
+    for query in queries:
+        # In any zone: the days of each zone are found later.
+        _in_zone(query, "UTC", split)
+    if not every:
+        with suppress(QueryError):
+            return [
+                row for query in queries for row in _in_zone(query, None, split)
+            ], []
+    zones = {one.hostname: one.timezone for one in client.websites.list()}
+    named = [(query.hostname, query) for query in queries]
+    if every:
+        named = [(name, queries[0]) for name in zones]
+        if not named:
+            tell("the user has no websites")
+    rows: list[Row] = []
+    refused: list[tuple[str, SiteStatsError]] = []
+    for name, query in named:
+        try:
+            rows += _in_zone(query.website(name), zones.get(name), split)
+        except QueryError as error:
+            if len(named) == 1 and not every:
+                raise
+            refused.append((name, error))
+    return rows, refused
+
+
+def _in_zone(
+    query: StatsQuery, zone: str | None, split: Callable[[StatsQuery], list[Row]]
+) -> list[Row]:
+    """The rows of *query*, whose words become dates where they have to."""
+    zone = requested(query).timezone or zone
+    try:
+        return split(query)
+    except QueryError:
+        if zone is None:
+            raise
+    return split(query.timezone(zone).pinned())
+
+
+def other_query(query: StatsQuery, against: str) -> StatsQuery:
+    """*query* for the period *against*.
+
+    Raises:
+        QueryError: The period does not exist, or *query* has no period before it.
+    """
+    query.validate()
+    start, between, end = against.partition("..")
+    try:
+        other = query_against(query, (start, end) if between else against)
+        other.validate()
+    except QueryError as error:
+        problems = (attrs.evolve(one, where="against") for one in error.problems)
+        raise QueryError(problems) from None
+    return other

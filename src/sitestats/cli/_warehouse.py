@@ -5,30 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 
+import attrs
 import click
 
-from sitestats import MissingExtraError
+from sitestats import FieldName, MissingExtraError
 
-from ._client import client_options, make_client
+from . import _options as options
 from ._exits import Code, exit_with, fail, tell, tell_failures, worst
-from ._options import (
-    Group,
-    format_option,
-    hosts_from_option,
-    in_section,
-    together,
-    when,
-)
 from ._output import print_csv, print_json, print_table
-from ._queries import read_hosts
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -45,27 +38,40 @@ _CONTINUES: Final = "the next update continues from the last load"
 _STOPPED: Final = 143
 """The shell's code for a program that ended by SIGTERM."""
 
-_in_destination = in_section("Destination")
-_destination_options = together(
+_in_destination = options.in_section("Destination")
+
+
+@attrs.frozen
+class Destination:
+    """Where the tables are."""
+
+    name: str
+    dataset: str
+    folder: str
+
+
+_destination_options = options.into(
+    "to",
+    Destination,
     _in_destination(
         "--to",
-        "destination",
+        "name",
         default="duckdb",
         metavar="NAME",
-        help="The destination: a name that dlt knows, such as postgres, bigquery or "
-        "filesystem. Its address and credentials are in dlt's configuration.",
+        help="A destination that dlt knows, such as postgres, bigquery or filesystem; "
+        "by default duckdb. Its address and credentials are in dlt's configuration.",
     ),
     _in_destination(
         "--dataset",
         default="web",
         metavar="NAME",
-        help="The schema of the tables in the database, or their folder.",
+        help="The schema of the tables in the database, or their folder; by default "
+        "web.",
     ),
     _in_destination(
         "--folder",
         type=click.Path(exists=True, file_okay=False),
         default=".",
-        show_default=False,
         envvar="SITESTATS_WAREHOUSE",
         metavar="FOLDER",
         help="Where the database and .dlt are; by default SITESTATS_WAREHOUSE, or the "
@@ -74,36 +80,32 @@ _destination_options = together(
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=options.Group)
 def warehouse() -> None:
     """Load every day of each website into a database."""
 
 
-@warehouse.command(
-    epilog="""\b
-    Examples:
-      sitestats warehouse update --since 2025-06-01
-      sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
-    """
-)
-@click.argument("hosts", nargs=-1, metavar="[HOST]...")
-@hosts_from_option
-@when(
+@warehouse.command()
+@options.host_options
+@options.when(
     "--since",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
     help="The first day of the dataset; the first update needs it.",
 )
-@when(
+@options.when(
     "--lag",
     type=click.IntRange(0),
     default=1,
     metavar="DAYS",
-    help="How many days to read again, before the new ones.",
+    help="How many days to read again, before the new ones; by default 1.",
 )
-@click.option(
+@options.what(
     "--fields",
     metavar="NAMES",
+    shell_complete=options.completed(
+        lambda: (*get_args(FieldName), "events", "months", "none")
+    ),
     help="The lists to store, such as pages,events,months; by default those of the "
     "dataset, or all. 'none' reads only the totals, in one request for each year of a "
     "website.",
@@ -112,26 +114,21 @@ def warehouse() -> None:
     "--dry-run", is_flag=True, help="Print how many requests it would take, and end."
 )
 @click.option(
+    "-y",
     "--yes",
     is_flag=True,
     help="Do not ask before a large update: above 10,000 requests, and twice those of "
     "the last one. Without a terminal there is a warning instead.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 50),
-    default=20,
-    metavar="N",
-    help="How many requests are under way at once.",
-)
-@click.option(
+@options.in_output(
     "-q",
     "--quiet",
     is_flag=True,
     help="Write only the websites that failed, to standard error.",
 )
+@options.concurrency_option
 @_destination_options
-@client_options
+@options.client_options
 def update(
     *,
     since: datetime | None,
@@ -139,30 +136,32 @@ def update(
     dry_run: bool,
     yes: bool,
     quiet: bool,
-    destination: str,
-    dataset: str,
-    folder: str,
-    **options: Any,
+    hosts: options.Hosts,
+    to: Destination,
+    connect: options.Connect,
+    **given: Any,
 ) -> None:
     """Read the missing days, until yesterday.
 
     It reads all websites of the user, or each HOST. A website that fails does not stop
     the others, and is read by the next run.
     The database is the file sitestats.duckdb in --folder, unless --to names another.
+
+    \b
+    Examples:
+      sitestats warehouse update --since 2025-06-01
+      sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
     """
-    names = [name for name, _ in read_hosts(options)]
-    given = {name: options.pop(name) for name in ("lag", "concurrency")}
+    names = [name for name, _ in hosts.read()]
     if fields is not None:
         lists = [name.strip() for name in fields.split(",")]
         given["lists"] = [name for name in lists if name not in {"", "none"}]
     with (
-        make_client(options) as client,
-        _destination(folder, destination),
+        connect() as client,
+        _opened(to) as made,
         # A dry run leaves nothing behind.
         TemporaryDirectory() if dry_run else nullcontext() as scratch,
     ):
-        from sitestats import warehouse as made
-
         source = made.sitestats_source(
             first_day=since and since.date(),
             hostnames=names or None,
@@ -171,7 +170,7 @@ def update(
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
         )
-        pipeline = _pipeline(destination, dataset, scratch)
+        pipeline = _pipeline(to, scratch)
         # In a container, whose only process this may be, nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
@@ -214,13 +213,7 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
     return True
 
 
-@warehouse.command(
-    epilog="""\b
-    Examples:
-      sitestats warehouse status
-      sitestats warehouse status --max-behind 2
-    """
-)
+@warehouse.command()
 @click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
 @click.option(
     "--max-behind",
@@ -229,24 +222,27 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
     help="End with exit code 4 if a website is further behind than so many days.",
 )
 @_destination_options
-@format_option("table", "json", "csv")
+@options.format_option("table", "json", "csv")
 def status(
-    *, every: bool, max_behind: int | None, folder: str, output: str, **to: str
+    *, every: bool, max_behind: int | None, output: str, to: Destination
 ) -> None:
     """Show how many websites are up to date, and the errors of others.
 
     No request is sent. JSON and CSV have all websites.
-    """
-    with _destination(folder, to["destination"]):
-        from sitestats import warehouse as made
 
-        found = made.read_coverage(_pipeline(**to))
+    \b
+    Examples:
+      sitestats warehouse status
+      sitestats warehouse status --max-behind 2
+    """
+    with _opened(to) as made:
+        found = made.read_coverage(_pipeline(to))
     if not found:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
             "give the same --folder, --to and --dataset as for the update"
         )
-    rows = _rows(found)
+    rows = _rows(found, made.last_day)
     most = 1 if max_behind is None else max_behind
     late = [row for row in rows if (row["behind"] or 0) > most]
     if output == "json":
@@ -269,32 +265,29 @@ def status(
     exit_with(Code.TRY_LATER if late and max_behind is not None else Code.OK)
 
 
-@warehouse.command(
-    epilog="""\b
-    Example:
-      sitestats warehouse forget gone.example
-    """
-)
+@warehouse.command()
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
 @click.option(
     "--force", is_flag=True, help="Also a website that the service still lists."
 )
 @_destination_options
-def forget(hosts: tuple[str, ...], *, force: bool, folder: str, **to: str) -> None:
+def forget(hosts: tuple[str, ...], *, force: bool, to: Destination) -> None:
     """Remove websites from the status, and from the table `coverage`.
 
     For websites that are gone for good. Their days stay in the tables.
-    """
-    with _destination(folder, to["destination"]):
-        from sitestats import warehouse as made
 
-        made.forget(_pipeline(**to), hosts, force=force)
+    \b
+    Example:
+      sitestats warehouse forget gone.example
+    """
+    with _opened(to) as made:
+        made.forget(_pipeline(to), hosts, force=force)
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
-def _rows(coverage: Mapping[str, Coverage]) -> list[dict[str, Any]]:
-    from sitestats.warehouse import last_day
-
+def _rows(
+    coverage: Mapping[str, Coverage], last_day: Callable[..., date | None]
+) -> list[dict[str, Any]]:
     now = datetime.now(UTC)
     rows = (
         {
@@ -314,32 +307,32 @@ def _rows(coverage: Mapping[str, Coverage]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
 
 
-def _pipeline(destination: str, dataset: str, scratch: str | None = None) -> Pipeline:
+def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
     """The pipeline, whose own files are in *scratch* or beside the database."""
     import dlt
 
-    if (destination, dataset) == ("duckdb", _NAME):
+    if (to.name, to.dataset) == ("duckdb", _NAME):
         # DuckDB would take the name for that of the database.
         raise click.UsageError(
             f"--dataset {_NAME}: the file has that name: choose another"
         )
-    to: Any = destination
+    destination: Any = to.name
     if destination == "duckdb":
         # dlt would load once more into the old file after the folder was moved.
-        to = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
+        destination = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
     # Beside the database; and pending packages belong to one destination.
-    name = f"{destination}-{dataset}".replace(os.sep, "_")
+    name = f"{to.name}-{to.dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
-        destination=to,
-        dataset_name=dataset,
+        destination=destination,
+        dataset_name=to.dataset,
         pipelines_dir=str(Path(scratch or ".dlt", "pipelines", name).absolute()),
     )
 
 
 @contextmanager
-def _destination(folder: str, destination: str) -> Generator[None]:
-    """Go to *folder*, where dlt looks for its configuration, and show an error of dlt
+def _opened(to: Destination) -> Generator[ModuleType]:
+    """Go to the folder, where dlt looks for its configuration, and show an error of dlt
     as one line, and its log only where you set a level.
     """
     try:
@@ -348,7 +341,7 @@ def _destination(folder: str, destination: str) -> Generator[None]:
         from dlt.common.exceptions import DltException, MissingDependencyException
     except ModuleNotFoundError:
         raise MissingExtraError("dlt", extra="warehouse") from None
-    from sitestats.warehouse import set_default
+    from sitestats import warehouse as made
 
     wrong_use = (
         ConfigurationException,
@@ -356,10 +349,10 @@ def _destination(folder: str, destination: str) -> Generator[None]:
         exceptions.UnknownDestinationModule,
     )
     try:
-        with chdir(folder):
+        with chdir(to.folder):
             # Its log of a failure is printed here.
-            set_default("runtime.log_level", value="CRITICAL")
-            yield
+            made.set_default("runtime.log_level", value="CRITICAL")
+            yield made
     except DltException as error:
         causes: list[BaseException] = [error]
         # What is behind the first one of another library, dlt or that has handled.
@@ -376,7 +369,7 @@ def _destination(folder: str, destination: str) -> Generator[None]:
                 fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)
         # dlt takes a broken file for a lost connection too.
         kinds = (exceptions.DestinationTransientException, OSError)
-        can_mend = destination != "duckdb" and any(isinstance(c, kinds) for c in causes)
+        can_mend = to.name != "duckdb" and any(isinstance(c, kinds) for c in causes)
         first, _, _ = str(causes[-1]).partition("\n")
         fail(
             f"the destination failed: {first}",

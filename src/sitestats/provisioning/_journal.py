@@ -172,7 +172,7 @@ def open_journals(
             if path is None:
                 raise ConfigurationError(
                     f"the state folder can't be used ({error}): name a file that can "
-                    "be written by journal="
+                    "be written by journal= (--journal)"
                 ) from error
         else:
             journals.open(file, service)

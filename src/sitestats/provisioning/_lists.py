@@ -45,6 +45,7 @@ _NO: Final = """
 _FLAGS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
 _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 """The ``'`` that keeps a spreadsheet from running a text as a formula."""
+_IGNORE: Final = ", or ignore it by ignore_columns=True (--ignore-columns)"
 _TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")
 _WRONG_CELLS: Final = {
     "merged": "the cell is merged with others: split them, and fill each one",
@@ -162,7 +163,7 @@ def _fields_of(
     missing = {*_FIELDS} - {*found.values()}
     wrong = [
         f"there is no column {shown(columns.get(field, field))}: add it, or map "
-        "another one by columns="
+        "another one by columns= (--column)"
         for field in ("hostname", *columns)
         if field in missing
     ]
@@ -175,8 +176,8 @@ def _fields_of(
         if ignore is False or (meant and ignore):
             wrong.append(
                 f"{shown(name)} is not a field of a website"
-                f"{meant or fields}: map it by columns="
-                f"{'' if meant else ', or ignore it by ignore_columns=True'}"
+                f"{meant or fields}: map it by columns= (--column)"
+                f"{'' if meant else _IGNORE}"
             )
     if wrong:
         raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
