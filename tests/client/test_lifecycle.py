@@ -33,9 +33,10 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def polite(connection: Connection) -> None:
-    """Respond to each request."""
-    while connection.request():
+    """Respond to each request that is not for silent.example."""
+    while b"silent" not in (request := connection.request()) and request:
         connection.respond(BODY)
+    connection.wait()
 
 
 @pytest.fixture
@@ -238,6 +239,44 @@ with asyncio.Runner() as runner:
     runner.run(get())
     runner.run(client.aclose())
 """
+INTERRUPTED = """
+import random, signal, threading
+def work():
+    while not over.is_set():
+        client.stats.get(QUERY)
+over = threading.Event()
+threads = [threading.Thread(target=work) for _ in range(4)]
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+with Client(sys.argv[1], max_connections=2, retries=0, proxy=None) as client:
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.002))
+            while True:
+                client.stats.get(QUERY)
+        except KeyboardInterrupt:
+            pass
+    over.set()
+    for thread in threads:
+        thread.join()
+    client.stats.get(QUERY)
+"""
+BLOCKS = """
+import contextlib, httpx
+silent = StatsQuery("silent.example").fields("pageviews")
+def queries():
+    yield from [silent] * 3
+    raise KeyboardInterrupt
+for more in {"proxy": None}, {"http_client": httpx.Client()}:
+    client = Client(sys.argv[1], timeout=900, total_timeout=900, **more)
+    with contextlib.suppress(KeyboardInterrupt):
+        client.stats.get_many(queries()).collect()
+    stream = client.stats.get_many(queries()).__enter__()
+    with contextlib.suppress(KeyboardInterrupt):
+        next(stream)
+"""
+"""Leaves blocks by Ctrl-C, and ends with others open, while requests are under way."""
 FEW_DESCRIPTORS = """
 import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -268,13 +307,16 @@ def run(program: str, address: str) -> None:
     "program",
     [
         pytest.param(NEVER_CLOSED, id="never closed"),
+        pytest.param(INTERRUPTED, id="interrupts", marks=needs_fork),
+        pytest.param(BLOCKS, id="blocks"),
         pytest.param(FORK_ASYNC, id="fork between loops", marks=needs_fork),
         pytest.param(FEW_DESCRIPTORS, id="few descriptors", marks=needs_fork),
     ],
 )
 def test_a_program(server: Server, program: str) -> None:
-    """An open client keeps no program from ending; a forked child has connections of
-    its own; where descriptors run out, queries fail one by one.
+    """Neither an open client nor an open block keeps a program from ending; Ctrl-C is
+    raised as itself, and loses no place; a forked child has connections of its own;
+    where descriptors run out, queries fail one by one.
     """
     run(program, server.address)
     assert server.requests

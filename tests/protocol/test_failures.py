@@ -218,6 +218,7 @@ def test_redirects_are_not_followed(status: int, location: str, shown: str) -> N
     assert shown in error.message
     assert "base address" in error.message
     assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
+    assert "redirect" not in failed(b"", 304, location=location).message
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -361,10 +361,10 @@ def test_the_next_address_is_tried(variant: str) -> None:
 
 
 @variants
-@pytest.mark.parametrize("kind", ["unknown", "without an address", "hanging"])
+@pytest.mark.parametrize("kind", ["unknown", "without an address", "hanging", "broken"])
 def test_a_host_without_an_address(variant: str, kind: str) -> None:
     """It is a failed connection, and certainly nothing was sent. A look-up that hangs
-    takes the timeout, and no event loop's thread.
+    takes the timeout, and no event loop's thread. A mistake in one is raised as it is.
     """
     go_on = threading.Event()
 
@@ -373,15 +373,19 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
         if kind == "hanging":
             go_on.wait(PLENTY)
+        if kind == "broken":
+            raise LookupError
         return []
 
     with (
         resolving(look_up),
         opened(variant, "http://many.test", retries=0, timeout=0.05) as client,
-        pytest.raises(TransportError) as caught,
+        pytest.raises(LookupError if kind == "broken" else TransportError) as caught,
     ):
         client.request("GET", "/")
     go_on.set()
+    if not isinstance(caught.value, TransportError):
+        return
     assert isinstance(caught.value, RequestTimeoutError) == (kind == "hanging")
     assert caught.value.step == ("tcp" if kind == "without an address" else "name")
     assert not caught.value.maybe_sent

@@ -110,9 +110,31 @@ def test_a_response_to_head_has_no_body() -> None:
     ids=lambda pieces: repr(pieces[-1][-30:]),
 )
 def test_what_is_no_whole_response(pieces: tuple[bytes, ...]) -> None:
-    """A response that is cut, ambiguous or endless is refused."""
-    with pytest.raises(ProtocolError):
+    """A response that is cut, ambiguous or endless is refused, in words."""
+    with pytest.raises(ProtocolError, match=r"[a-z]{3}"):
         read(*pieces)
+
+
+class Interrupted(Reading):
+    """A response within whose body a signal comes."""
+
+    raises: type[BaseException] = KeyboardInterrupt
+
+    def on_body(self, piece: bytes) -> None:
+        raise self.raises
+
+
+def test_an_interrupt_while_a_response_is_read() -> None:
+    """Ctrl-C stays what it is, also where the caller handles an error."""
+    reading = Interrupted("GET")
+    reading.raises = SystemExit
+    with pytest.raises(SystemExit):
+        reading.feed(SHORT)
+    try:
+        int("x")
+    except ValueError:
+        with pytest.raises(KeyboardInterrupt):
+            Interrupted("GET").feed(SHORT)
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", HEAD, CHUNKED, SHORT]))

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import httpcore
 import httpx
 import pytest
 import respx
@@ -133,6 +135,37 @@ def test_vcrpy_replays_what_was_compressed(get: Get, tmp_path: Path) -> None:
             with vcr.VCR(record_mode="once").use_cassette(str(tmp_path / "one.yaml")):
                 assert get(server.address) == 7
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_what_wraps_httpcore_is_seen(
+    get: Get,
+    service: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    goes_on: bool,  # noqa: FBT001
+) -> None:
+    """A guard forbids the network. What calls on has the response, by our own pool."""
+    seen: list[object] = []
+
+    def wrap(kind: Any, name: str) -> None:
+        sends = getattr(kind, name)
+
+        @wraps(sends)
+        def wrapped(pool: Any, request: Any) -> Any:
+            seen.append(request)
+            if not goes_on:
+                raise LookupError
+            return sends(pool, request)
+
+        monkeypatch.setattr(kind, name, wrapped)
+
+    wrap(httpcore.ConnectionPool, "handle_request")
+    wrap(httpcore.AsyncConnectionPool, "handle_async_request")
+    for number in range(1, 3):
+        with nullcontext() if goes_on else pytest.raises(LookupError):
+            assert get(service.address) == 7
+        assert len(seen) == number
+    assert service.connections <= goes_on * 2
 
 
 # Traces -----------------------------------------------------------------------

@@ -31,7 +31,7 @@ from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 OK: Final = range(200, 300)
 """The statuses of success."""
 _LOCKED_CODE: Final = "BADGE_REQUIRED"
-_REDIRECTS: Final = range(300, 400)
+_REDIRECTS: Final = frozenset(range(300, 400)) - {HTTPStatus.NOT_MODIFIED}
 _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
     401: AuthenticationError,
     403: PermissionDeniedError,
