@@ -33,8 +33,8 @@ ONE_RETRY = RetryPolicy(retries=1, wait_initial=0.0)
 NO: Final = {"ok": False, "success": False, "error": "No"}
 
 FAULTS: Final[dict[str, dict[str, Any]]] = {
-    # Before anything is sent: retried, until the retries are used up.
-    "not connected": {"before": httpx.ConnectError, "is_certain": True},
+    # Of the user's own client it is not known whether it sent anything.
+    "not connected": {"before": httpx.ConnectError},
     "broken while sending": {"before": httpx.WriteError},
     # After it was sent, before or after the website was added.
     "reset before it was added": {"reset": True},
