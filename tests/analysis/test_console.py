@@ -49,7 +49,7 @@ def test_a_whole_result() -> None:
         "/projects/xdotool/ ",
         "download",
         "(none)",
-        "… 40 more; cut by the limit",
+        "… 40 more; the service may have more",
     ):
         assert words in text
 

@@ -141,7 +141,7 @@ def test_a_list_that_was_cut_says_so() -> None:
     """And so does one without entries."""
     cut = pages_of("/", truncated=True)
     for result in (cut, changes_of(cut, pages_of("/")), changes_of(pages_of("/"), cut)):
-        assert all("cut by the limit" in shown for shown in texts_of(result))
+        assert all("beyond the limit" in shown for shown in texts_of(result))
     assert all("limit" not in shown for shown in texts_of(pages_of("/")))
     assert all("nothing in this period" in shown for shown in texts_of(pages_of()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -65,6 +66,14 @@ def test_nobody_at_the_address_is_code_4(emulator: Emulator, run: Run) -> None:
     assert done.code == 4
     assert f"{address}, from --base-url" in done.out
     assert "✗ connection" in done.out
+
+
+def test_https_to_a_port_that_speaks_http_is_code_3(
+    emulator: Emulator, run: Run
+) -> None:
+    """To wait does not help."""
+    address = os.environ["SITESTATS_BASE_URL"].replace("http:", "https:")
+    assert run("check", "--base-url", address).code == 3
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def test_the_overview_is_for_people(
         "1,586 page views",
         "█",
         "/projects/xdotool/ ",
-        "… 40 more; cut by the limit: there may be others",
+        "… 40 more; the service may have more, beyond the limit",
         "countries",
         "(none)",
     ):
@@ -299,6 +299,7 @@ def test_websites_of_a_list(
     done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
     rows = rows_of(done.out)
     assert [row["hostname"] for row in rows] == [HOST, BLOG, HOST]
+    assert [row["filters"] for row in rows] == ["", "", "country=NL"]
     assert done.err == f"sitestats: named again, and read once: {HOST} and 1 more\n"
     assert int(rows[2]["visitors"]) < int(rows[0]["visitors"])
     listed = run("websites", "list", "--format", "csv").out

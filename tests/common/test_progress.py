@@ -102,13 +102,14 @@ def test_a_shorter_text_leaves_nothing_of_a_longer_one(
 ) -> None:
     """Each drawing covers the one before."""
     with bar(terminal, "days", clock=clock) as show:
-        clock.now += 20
-        show(1, 3)
-        clock.now += 20
-        show(3, 3)
-    long, short, *_ = terminal.drawings
-    assert long == f"[{'#' * 5}{'.' * 11}] 1 of 3 days, 0.05 a second, 0:00:40 left"
-    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 0:00:40"
+        # The first day comes after a wait, which is no part of the rate.
+        clock.now += 120
+        for done in (1, 2, 3):
+            clock.now += 20
+            show(done, 3)
+    _, long, short, *_ = terminal.drawings
+    assert long == f"[{'#' * 10}{'.' * 6}] 2 of 3 days, 0.05 a second, 0:00:20 left"
+    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 0:03:00"
     assert len(short) == len(long)
 
 

@@ -59,8 +59,11 @@ class _Bar:
             self.draw(self.text())
 
     def _count(self, done: int, total: int | None) -> None:
-        self._done, self._total = done, total
         self._seconds = self._clock() - self._began
+        if not self._done:
+            # A wait before the first one is no part of the rate.
+            self._since = self._newer = (self._seconds, done)
+        self._done, self._total = done, total
         if self._seconds > 2 * self._newer[0]:
             self._since, self._newer = self._newer, (self._seconds, done)
         if self._seconds >= self._due:

@@ -63,7 +63,8 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
-        name is the requested one, and so is the zone if the response has none.
+        name is the requested one, with the page and the filters if the query has them;
+        and so is the zone if the response has none.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
@@ -71,8 +72,7 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
         'semicomplete.com'
         """
         zone = self.stats.timezone or self.query.params().get("timezone")
-        about: dict[str, JsonValue] = {"timezone": zone}
-        return self.stats.to_dict() | about | {"hostname": self.query.hostname}
+        return {**self.stats.to_dict(), "timezone": zone, **subject(self.query)}
 
     def _displayed(self) -> Stats:
         return self.stats

@@ -110,6 +110,8 @@ class Failures:
                     ". If an authority of your own made the service's certificate, "
                     "name it by verify= or SSL_CERT_FILE"
                 )
-            elif isinstance(link, socket.gaierror):
-                temporary = link.errno != socket.EAI_NONAME
+            elif isinstance(link, socket.gaierror | ssl.SSLError):
+                # The other is https to a port that speaks http.
+                lasting = socket.EAI_NONAME, "WRONG_VERSION_NUMBER"
+                temporary = getattr(link, "reason", link.errno) not in lasting
         return ConnectionFailedError(message, temporary=temporary, **known)

@@ -22,7 +22,7 @@ NOT_OVER: Final = "not over yet"
 """The note for periods whose numbers can still grow."""
 CLIPPED: Final = "cut by the period"
 """The note for weeks, months and years that are only partly in the period."""
-CUT: Final = "cut by the limit: there may be others"
+CUT: Final = "the service may have more, beyond the limit"
 
 _HEADINGS: Final = {
     **dict.fromkeys(("value", "name", "hostname", "field", "direction"), ""),

@@ -91,8 +91,10 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
         table = table_of_rows(rows, shown)
         for name, column in zip(shown, table.columns, strict=True):
             widest = max(len(str(cell)) for cell in (column.header, *column.cells))
-            column.no_wrap = name not in _WRAPPED
-            column.min_width = min(widest, _NARROWEST) if name in _WRAPPED else widest
+            # A host name has no blanks: only a long one breaks.
+            is_whole = name == "hostname" and widest <= console.width // 2
+            column.no_wrap = is_whole or name not in _WRAPPED
+            column.min_width = widest if column.no_wrap else min(widest, _NARROWEST)
         # Two blanks are between columns.
         width = sum((column.min_width or 0) + 2 for column in table.columns) - 2
         if width <= console.width or len(shown) == 1:
