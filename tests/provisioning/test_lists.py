@@ -197,6 +197,9 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         ("", "'websites', alone"),
     ]),
     "a table": ("a.toml", "[websites]\nhostname='a.example'", [("", "are a list")]),
+    "a key without a name": ("a", '[{"hostname": "a.example", "": 1}]', [
+        ("", "'' is not a field"),
+    ]),
     "a key twice": ("a", '["a.example", {"timezone": "UTC", "timezone": null}]', [
         (": websites[1]", "two columns or keys are the timezone"),
     ]),
@@ -478,7 +481,9 @@ def test_a_cell_that_looks_otherwise_is_refused(value: object, words: str) -> No
 
 
 def test_what_is_hidden_is_told() -> None:
-    """Hidden rows count, and a note says how many. A hidden first sheet is refused."""
+    """Hidden rows count, and a note says how many; another one names the sheets that
+    are not read. A hidden first sheet is refused.
+    """
 
     def hide_row(sheet: Any) -> None:
         sheet.row_dimensions[3].hidden = True
@@ -487,6 +492,12 @@ def test_what_is_hidden_is_told() -> None:
         sheet.sheet_state = "veryHidden"
 
     rows = [["hostname"], ["a.example"], ["b.example"]]
+
+    def fill_another(sheet: Any) -> None:
+        sheet.parent["notes"].append(["more"])
+
+    _, notes = load(workbook(*rows, change=fill_another), "x.xlsx")
+    assert notes == ["x.xlsx: Liste is the only sheet that is read, not 'notes'"]
     specs, notes = load(workbook(*rows, change=hide_row), "x.xlsx")
     assert [spec.hostname for spec in specs] == ["a.example", "b.example"]
     assert notes == ["x.xlsx: Liste: 1 hidden row will count as the others do"]

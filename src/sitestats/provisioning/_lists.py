@@ -23,9 +23,9 @@ from sitestats._common.text import FORMULA, counted, did_you_mean, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
-Row: TypeAlias = tuple[str, list[tuple[str, Any]]]
-"""The place of a website, and its values by the list's own names. What is wrong with a
-value is a problem in its place, and what is wrong with the row is nameless."""
+Row: TypeAlias = tuple[str, list[tuple[str | None, Any]]]
+"""The place of a website, and its values by the list's own names. A problem is in place
+of a value, or has no name if it is about the row."""
 
 _FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
 _OF_THE_SERVICE: Final = frozenset(
@@ -118,12 +118,14 @@ def load_fields(
     rows = [*_read(source, columns)]
     if not rows:
         _refuse("the list has no websites", name)
-    names = dict.fromkeys(name for _, values in rows for name, _ in values if name)
+    names = dict.fromkeys(
+        column for _, values in rows for column, _ in values if column is not None
+    )
     known = _fields_of(names, columns, name, ignore=ignore) if names else {}
     for where, values in rows:
         fields: dict[str, Any] = {}
         for column, value in values:
-            field = known.get(column) if column else ""
+            field = "" if column is None else known.get(column)
             if field in fields:
                 fields[field] = _problem(
                     f"two columns or keys are the {field}: leave one out", where
@@ -170,14 +172,14 @@ def _fields_of(
     wrong += [
         f"{shown(one)} is not a field of a website" for one in {*columns} - {*_FIELDS}
     ]
-    fields = f" ({', '.join(_FIELDS)})"
     for name, key in others.items():
-        meant = did_you_mean(key, missing)
-        if ignore is False or (meant and ignore):
+        hint = did_you_mean(key, missing)
+        if ignore is False or (hint and ignore):
             wrong.append(
                 f"{shown(name)} is not a field of a website"
-                f"{meant or fields}: map it by columns= (--column)"
-                f"{'' if meant else _IGNORE}"
+                + (hint or f" ({', '.join(_FIELDS)})")
+                + ": map it by columns= (--column)"
+                + ("" if hint else _IGNORE)
             )
     if wrong:
         raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
@@ -192,8 +194,9 @@ def _folded(name: str) -> str:
 
 def name_of(source: Source) -> str:
     """What *source* is called in errors."""
-    is_path = isinstance(source, str | os.PathLike)
-    return str(source if is_path else getattr(source, "name", "<file>"))
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<file>"))
 
 
 # --- formats ----------------------------------------------------------------------
@@ -273,10 +276,10 @@ def _tree(tree: Any, name: str) -> Iterator[Row]:
             yield where, _pairs(website)
         else:
             message = f"a website has fields, or is a host name, not {shown(website)}"
-            yield where, [("", _problem(message, where))]
+            yield where, [(None, _problem(message, where))]
 
 
-def _pairs(table: Any) -> list[tuple[str, Any]]:
+def _pairs(table: Any) -> list[tuple[str | None, Any]]:
     return [*(table.items() if isinstance(table, dict) else table)]
 
 
@@ -303,12 +306,15 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
     try:
         # It warns of what it would not save, such as drop-down lists.
         with warnings.catch_warnings(action="ignore"):
-            sheet = openpyxl.load_workbook(io.BytesIO(data)).worksheets[0]
+            sheet, *others = openpyxl.load_workbook(io.BytesIO(data)).worksheets
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         _refuse("the file is not a workbook: save it again, or as CSV", name)
     where = f"{name}: {sheet.title}"
     if sheet.sheet_state != "visible":
         _refuse("the first sheet is hidden: show it, or move it to the end", where)
+    unread = [shown(one.title) for one in others if one.max_row > 1]
+    if unread:
+        warn(f"{where} is the only sheet that is read, not {', '.join(unread)}")
     rows = [row for row in sheet if any(cell.value is not None for cell in row)]
     hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}
     if number := len(hidden & {row[0].row for row in rows}):
@@ -322,9 +328,9 @@ def _cell(cell: Any, where: str) -> str | bool | Problem:
     value, kind = cell.value, cell.data_type
     if kind == "n" and value is not None:
         # Other formats, and more digits, look otherwise.
-        is_whole = value % 1 == 0 and abs(value) < 10**11
-        is_plain = is_whole and cell.number_format in {"General", "0", "@"}
-        value, kind = f"{value:.0f}", "n" if is_plain else "d"
+        is_plain = cell.number_format in {"General", "0", "@"} and value % 1 == 0
+        kind = "n" if is_plain and abs(value) < 10**11 else "d"
+        value = f"{value:.0f}"
     is_merged = type(cell).__name__ == "MergedCell"
     if wrong := _WRONG_CELLS.get("merged" if is_merged else kind):
         return _problem(wrong, f"{where}!{cell.coordinate}")
@@ -342,7 +348,7 @@ def _table(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
                 "the line has more cells than columns: put quotes around a value that "
                 "contains the separator"
             )
-            yield where, [("", _problem(message, where))]
+            yield where, [(None, _problem(message, where))]
         else:
             yield (
                 where,
