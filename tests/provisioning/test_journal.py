@@ -194,7 +194,7 @@ def test_a_line_that_was_cut_off_announces_nothing(
 
 
 HEAD = b'{"journal": "sitestats", "service": "https://emulator.test"}\n'
-NOT_A_JOURNAL = ":1: the file is not a journal"
+NOT_A_JOURNAL = ":1: the file is not a journal for https"
 DAMAGED = ":2: the journal is damaged here"
 
 
@@ -234,7 +234,7 @@ def test_a_journal_that_can_t_be_used_is_an_error(
     journal = tmp_path / "journal"
     kill(emulator, "a.example", journal)
     before = journal.read_bytes()
-    with pytest.raises(ConfigurationError, match=r"is for https://emulator\.test"):
+    with pytest.raises(SpecError, match=r"is not a journal for https://other\.test"):
         ensure(emulator, journal, base_url="https://other.test")
     assert journal.read_bytes() == before
     with pytest.raises(FileNotFoundError):

@@ -168,11 +168,11 @@ class WebsitesAPI:
 
         Raises:
             SpecError: A host name is not valid, or is given twice; or a journal is
-                damaged or is another file, which is not changed.
+                damaged, or is another file or for another service; it is not changed.
             ReadOnlyError: The client is read-only.
             BusyError: Another run uses the account or the journal.
-            ConfigurationError: The journal is for another service, or no journal is
-                given and the state folder can't be written.
+            ConfigurationError: No journal is given, and the state folder can't be
+                written.
             OSError: The journal can't be opened.
             SiteStatsError: The list can't be read. No website is added.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Generator
@@ -35,7 +34,6 @@ _BUSY: Final = (
     "another run adds websites for this account on this machine: wait for its end, and "
     "run this one again (it holds {})"
 )
-_HEAD: Final = re.compile(rb'{"journal": "sitestats", "service": "([!-~]+)"}\n')
 
 
 @attrs.define
@@ -83,22 +81,16 @@ class Journals:
         """Read what earlier runs left in *file*, and write to it from now on.
 
         Raises:
-            ConfigurationError: It is for another service.
-            SpecError: It is not a journal, or is damaged. It is not changed.
+            SpecError: It is not a journal for *service*, or is damaged. It is not
+                changed.
         """
         head = json.dumps({"journal": "sitestats", "service": service})
         self._head = f"{head}\n".encode()
         file.seek(0)
         data = file.readall()
         if data[: len(self._head)] != self._head[: len(data)]:
-            if other := _HEAD.match(data):
-                raise ConfigurationError(
-                    f"the journal {file.name} is for {other[1].decode()}, and this "
-                    f"run uses {service}: name another file"
-                )
-            raise _refused(
-                "the file is not a journal: name a new one", f"{file.name}:1"
-            )
+            message = f"the file is not a journal for {service}: name a new one"
+            raise _refused(message, f"{file.name}:1")
         began: dict[str, float] = {}
         added: set[str] = set()
         whole, end, _ = data.rpartition(b"\n")
@@ -106,11 +98,11 @@ class Journals:
             try:
                 _replay(json.loads(line), began, added)
             except (AttributeError, LookupError, TypeError, ValueError):
-                raise _refused(
+                message = (
                     "the journal is damaged here: repair the line, or remove the "
-                    "file if no add can be pending",
-                    f"{file.name}:{number}",
-                ) from None
+                    "file if no add can be pending"
+                )
+                raise _refused(message, f"{file.name}:{number}") from None
         file.truncate(len(whole) + len(end))
         for hostname, until in began.items():
             self.pending[hostname] = max(until, self.pending.get(hostname, 0))
@@ -155,9 +147,8 @@ def open_journals(
 
     Raises:
         BusyError: Another run has locked one.
-        ConfigurationError: It is for another service; or the state folder can't be
-            used, and there is no *path*.
-        SpecError: One is not a journal, or is damaged.
+        ConfigurationError: The state folder can't be used, and there is no *path*.
+        SpecError: One is not a journal for this service, or is damaged.
         OSError: The one at *path* can't be opened.
     """
     service = str(settings.base)

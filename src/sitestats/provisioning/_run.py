@@ -93,11 +93,10 @@ def open_run(
 
     Raises:
         ReadOnlyError: The client is read-only.
-        SpecError: One of *specs* is given twice; or a file is not a journal, or is
-            damaged.
+        SpecError: One of *specs* is given twice; or a file is not a journal for this
+            service, or is damaged.
         BusyError: Another run uses the account or the journal.
-        ConfigurationError: The journal is for another service; or no journal is given
-            and the state folder can't be used.
+        ConfigurationError: No journal is given, and the state folder can't be used.
         OSError: The journal can't be opened.
     """
     wanted = as_specs(specs)
