@@ -86,21 +86,25 @@ class WebsiteSpec:
         r"""Read the specifications of a list: names by line, CSV, xlsx, TOML or JSON.
 
         Text has a host name in each line. CSV has a first line with the names of the
-        columns, separated by commas, semicolons or tabs. TOML has a table
-        ``[[websites]]`` for each website. JSON is a list of objects or of host names,
-        or an object with that list as ``"websites"``. The first sheet of a workbook
-        (the extra ``excel``) is read as CSV. The name of the file decides on the
-        format, else its first line.
+        columns, separated by commas, semicolons or tabs. TOML begins with
+        ``[[websites]]``, a table for each website. JSON is a list of objects or of
+        host names, or an object with that list as ``"websites"``. The first line
+        decides on the format, whatever the file is called.
+
+        The first sheet of a workbook (the extra ``excel``) is read as CSV. A cell that
+        may look otherwise than it is stored is an error if its column is read: merged
+        cells, formulas, errors, dates, and numbers in a format. Hidden rows count.
 
         The columns are the arguments of this class, in any case and spelled with spaces
         or hyphens, too. Only ``hostname`` is required. An empty cell is a value that is
         left out, and ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a spreadsheet's
         ``WAHR`` and ``FALSCH``. The output of ``sitestats websites list`` is such a
-        list, too; its other columns are ignored. ``#`` begins a comment, except in
-        JSON.
+        list, too; its other columns are ignored. ``#`` begins a comment in text and
+        TOML, and in CSV where the line has no separator, or is above the header.
 
         A list is in UTF-8. A website that is listed again with the same values counts
-        once. A ``SiteStatsWarning`` names it, and the ignored columns.
+        once. A ``SiteStatsWarning`` names it, ignored columns, other sheets, and the
+        number of hidden rows.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
