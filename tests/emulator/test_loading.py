@@ -141,6 +141,17 @@ def test_mappings_with_some_of_the_columns(
         assert data["pageviews"] == 1, key
 
 
+def test_loads_in_any_order(emulator: Emulator, get_stats: GetStats) -> None:
+    """The rows of a later load may be older."""
+    for day in (14, 10, 12, 11, 13):
+        row = {"hostname": "example.com", "added_iso": f"2026-03-{day}T10:00:00Z"}
+        emulator.load([row])
+    for day in range(8, 16):
+        date = f"2026-03-{day:02}"
+        found = get_stats(fields="pageviews", start=date, end=date).json()
+        assert found["pageviews"] == (10 <= day <= 14), date
+
+
 REFUSED: dict[str, list[dict[str, Any]]] = {
     "row 2: added_iso can't be": [
         *({"added_iso": "2026-03-10"}, {"added_iso": "2026-03-10T10:00:00"}),
