@@ -1,7 +1,6 @@
 """Reference model: the emulator's numbers, computed from the rows in plain Python.
 
-It is written anew, a row at a time, without a database; nothing of it is the
-emulator's.
+It is written anew, a row at a time; nothing of it is the emulator's.
 """
 
 from __future__ import annotations

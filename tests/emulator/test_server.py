@@ -86,7 +86,7 @@ def test_nothing_is_logged(demo: Emulator, capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_a_program_that_never_leaves_its_block_ends() -> None:
-    """And it ends in silence: DuckDB would print what it has not closed."""
+    """And it ends in silence."""
     program = """
 from sitestats.emulator import Emulator
 import httpx

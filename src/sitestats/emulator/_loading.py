@@ -214,7 +214,7 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
 
 
 def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]:
-    numbered = dict(enumerate(rows, 1))
+    numbered: dict[int, Any] = dict(enumerate(rows, 1))
     for number, row in numbered.items():
         if not isinstance(row, Mapping):
             raise TypeError(
