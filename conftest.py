@@ -157,7 +157,9 @@ def open_example(namespace: dict[str, Any]) -> None:
 
     emulator = Emulator.demo()
     client = emulator.client()
-    namespace.update((name, getattr(sitestats, name)) for name in sitestats.__all__)
+    namespace.update(
+        (name, getattr(sitestats, name)) for name in vars(sitestats)["__all__"]
+    )
     namespace.update(asyncio=asyncio, emulator=emulator, client=client)
     # A second name for it, since an example may assign to `client`.
     namespace["__client__"] = client

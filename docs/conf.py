@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-import sitestats
+from sitestats._public import PUBLIC
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -105,11 +107,13 @@ NOT_CONSTRUCTED = {
     "Stats",
 }
 
-# The errors' __module__ is sitestats. Sphinx needs the module that defines them, to
-# find the docstrings of their attributes.
-for public in map(vars(sitestats).get, sitestats.__all__):
-    if isinstance(public, type) and issubclass(public, Exception):
-        public.__module__ = "sitestats._common.errors"
+# The __module__ of a public class is public. Sphinx needs the one that defines it, to
+# find the docstrings of its attributes.
+for place, names in itertools.chain(*map(dict.items, PUBLIC.values())):
+    module = import_module(f"sitestats.{place}")
+    for public in (vars(module)[name] for name in names if name in vars(module)):
+        if isinstance(public, type):
+            public.__module__ = module.__name__
 
 
 def show_signature(

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 MODULES: Final = (
     "sitestats",
-    "sitestats._client.client",
-    "sitestats._client.get_many",
+    "sitestats.types",
     "sitestats.emulator",
     "sitestats.analysis",
     "sitestats.provisioning",

@@ -5,158 +5,74 @@ Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from ._public import lazy
 
 if TYPE_CHECKING:
-    from . import provisioning as provisioning
-    from ._client.async_client import AsyncClient
-    from ._client.client import Client
+    from . import provisioning as provisioning, types as types
+    from ._client.async_client import AsyncClient as AsyncClient
+    from ._client.client import Client as Client
     from ._common.errors import (
-        AuthenticationError,
-        BadRequestError,
-        BusyError,
-        ClientClosedError,
-        ConfigurationError,
-        ConnectionFailedError,
-        FieldNotRequestedError,
-        InvalidInputError,
-        MissingExtraError,
-        NotFoundError,
-        PermissionDeniedError,
-        Problem,
-        QueryError,
-        RateLimitedError,
-        ReadOnlyError,
-        RequestTimeoutError,
-        ResponseError,
-        ResponseTooLargeError,
-        ServerError,
-        ServiceError,
-        SiteStatsError,
-        SiteStatsWarning,
-        SpecError,
-        TransportError,
-        WebsiteLockedError,
+        AuthenticationError as AuthenticationError,
+        BadRequestError as BadRequestError,
+        BusyError as BusyError,
+        ClientClosedError as ClientClosedError,
+        ConfigurationError as ConfigurationError,
+        ConnectionFailedError as ConnectionFailedError,
+        FieldNotRequestedError as FieldNotRequestedError,
+        InvalidInputError as InvalidInputError,
+        MissingExtraError as MissingExtraError,
+        NotFoundError as NotFoundError,
+        PermissionDeniedError as PermissionDeniedError,
+        Problem as Problem,
+        QueryError as QueryError,
+        RateLimitedError as RateLimitedError,
+        ReadOnlyError as ReadOnlyError,
+        RequestTimeoutError as RequestTimeoutError,
+        ResponseError as ResponseError,
+        ResponseTooLargeError as ResponseTooLargeError,
+        ServerError as ServerError,
+        ServiceError as ServiceError,
+        SiteStatsError as SiteStatsError,
+        SiteStatsWarning as SiteStatsWarning,
+        SpecError as SpecError,
+        TransportError as TransportError,
+        WebsiteLockedError as WebsiteLockedError,
     )
-    from ._common.fields import FieldName
-    from ._common.profiles import profile_names
-    from ._common.settings import KeyValueStore, RetryPolicy
-    from ._protocol.check_setup import SetupReport
-    from ._query.builder import StatsQuery
-    from ._query.rules import Filters, Interval
+    from ._common.fields import FieldName as FieldName
+    from ._common.profiles import profile_names as profile_names
+    from ._common.settings import (
+        KeyValueStore as KeyValueStore,
+        RetryPolicy as RetryPolicy,
+    )
+    from ._protocol.check_setup import SetupReport as SetupReport
+    from ._query.builder import StatsQuery as StatsQuery
+    from ._query.rules import (
+        Filters as Filters,
+        Interval as Interval,
+    )
     from ._results.entries import (
-        Entries,
-        EventCount,
-        HistogramEntry,
-        ListEntry,
-        PageEntry,
+        Entries as Entries,
+        EventCount as EventCount,
+        HistogramEntry as HistogramEntry,
+        ListEntry as ListEntry,
+        PageEntry as PageEntry,
     )
     from ._results.outcomes import (
-        AsyncOutcomes,
-        Failed,
-        Outcome,
-        Outcomes,
-        Succeeded,
+        AsyncOutcomes as AsyncOutcomes,
+        Failed as Failed,
+        Outcome as Outcome,
+        Outcomes as Outcomes,
+        Succeeded as Succeeded,
     )
-    from ._results.stats import Stats
-    from ._results.websites import AddedWebsite, Website, WebsiteList
-    from ._store.sqlite import Store
-    from .provisioning._specs import WebsiteSpec
-
-__all__ = [
-    "AddedWebsite",
-    "AsyncClient",
-    "AsyncOutcomes",
-    "AuthenticationError",
-    "BadRequestError",
-    "BusyError",
-    "Client",
-    "ClientClosedError",
-    "ConfigurationError",
-    "ConnectionFailedError",
-    "Entries",
-    "EventCount",
-    "Failed",
-    "FieldName",
-    "FieldNotRequestedError",
-    "Filters",
-    "HistogramEntry",
-    "Interval",
-    "InvalidInputError",
-    "KeyValueStore",
-    "ListEntry",
-    "MissingExtraError",
-    "NotFoundError",
-    "Outcome",
-    "Outcomes",
-    "PageEntry",
-    "PermissionDeniedError",
-    "Problem",
-    "QueryError",
-    "RateLimitedError",
-    "ReadOnlyError",
-    "RequestTimeoutError",
-    "ResponseError",
-    "ResponseTooLargeError",
-    "RetryPolicy",
-    "ServerError",
-    "ServiceError",
-    "SetupReport",
-    "SiteStatsError",
-    "SiteStatsWarning",
-    "SpecError",
-    "Stats",
-    "StatsQuery",
-    "Store",
-    "Succeeded",
-    "TransportError",
-    "Website",
-    "WebsiteList",
-    "WebsiteLockedError",
-    "WebsiteSpec",
-    "profile_names",
-]
-
-_ERRORS: Final = "_common.errors"
-_NAMES: Final = {
-    "_client.async_client": ("AsyncClient",),
-    "_client.client": ("Client",),
-    "_common.fields": ("FieldName",),
-    "_common.profiles": ("profile_names",),
-    "_common.settings": ("KeyValueStore", "RetryPolicy"),
-    "_protocol.check_setup": ("SetupReport",),
-    "_query.builder": ("StatsQuery",),
-    "_query.rules": ("Filters", "Interval"),
-    "_results.entries": (
-        *("Entries", "EventCount", "HistogramEntry", "ListEntry", "PageEntry"),
-    ),
-    "_results.outcomes": (
-        "AsyncOutcomes",
-        "Failed",
-        "Outcome",
-        "Outcomes",
-        "Succeeded",
-    ),
-    "_results.stats": ("Stats",),
-    "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),
-    "_store.sqlite": ("Store",),
-    "provisioning._specs": ("WebsiteSpec",),
-}
-"""Where each name is defined, if not among the errors. It is imported when it is first
-used, so a program pays for what it needs."""
-_MODULES: Final = {name: module for module, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name == "provisioning":
-        return import_module(f"{__name__}.provisioning")
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES.get(name, _ERRORS)}")
-    value = globals()[name] = getattr(module, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from ._results.stats import Stats as Stats
+    from ._results.websites import (
+        AddedWebsite as AddedWebsite,
+        Website as Website,
+        WebsiteList as WebsiteList,
+    )
+    from ._store.sqlite import Store as Store
+    from .provisioning._specs import WebsiteSpec as WebsiteSpec
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__)

@@ -24,13 +24,14 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
-from sitestats.analysis import Comparison, Display
+from sitestats.analysis import Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (
     ProvisionedWebsite,
     ProvisioningPlan,
     ProvisioningReport,
 )
+from sitestats.types import Comparison
 
 mpl.use("agg")
 

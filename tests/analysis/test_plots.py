@@ -31,9 +31,9 @@ from sitestats import (
     Succeeded,
 )
 from sitestats._results.entries import WeekEntry
-from sitestats.analysis import Comparison
 from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
 from sitestats.emulator import Emulator
+from sitestats.types import Comparison
 
 mpl.use("agg")
 

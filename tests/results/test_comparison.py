@@ -32,8 +32,8 @@ from sitestats import (
 )
 from sitestats._results.comparison import changes_of, pairs_of
 from sitestats._results.tables import label_of
-from sitestats.analysis import Change, Comparison, Comparisons
 from sitestats.emulator import Emulator
+from sitestats.types import Change, Comparison, Comparisons
 
 HOST, BLOG, PROJECTS = (
     "semicomplete.com",

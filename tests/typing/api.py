@@ -31,8 +31,8 @@ from sitestats import (
     WebsiteList,
     WebsiteSpec,
 )
-from sitestats.analysis import Change, Changes, Comparison, Comparisons
 from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
+from sitestats.types import Change, Changes, Comparison, Comparisons
 
 
 def blocking(query: StatsQuery) -> None:

@@ -24,7 +24,7 @@ from sitestats import (
     Succeeded,
 )
 from sitestats._common.wire import JsonValue
-from sitestats.analysis import Comparison, Comparisons
+from sitestats.types import Comparison, Comparisons
 
 
 def one_or_the_other(outcome: Outcome) -> None:

@@ -43,6 +43,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from sitestats._public import Public
+
 from .wire import Headers, HttpRequest
 
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -52,7 +54,7 @@ TOO_MANY_REQUESTS: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
 @attrs.frozen
-class Problem:
+class Problem(Public):
     """One broken rule, or one wrong place in a response or a file."""
 
     message: str
@@ -123,7 +125,7 @@ def _request(given: str | HttpRequest | None) -> HttpRequest | None:
     return given if isinstance(given, HttpRequest) else None
 
 
-class SiteStatsError(Exception):
+class SiteStatsError(Public, Exception):
     """Base class of every error that this package raises on purpose."""
 
     def __str__(self) -> str:
@@ -347,19 +349,13 @@ class ResponseTooLargeError(ResponseError):
     """The response is larger than 64 MiB; the rest was not read."""
 
 
-class SiteStatsWarning(UserWarning):
+class SiteStatsWarning(Public, UserWarning):
     """A call succeeds, but needs your attention.
 
     For example, a response has another zone, version, page or period than its query, or
     a part of it can't be read; a filter's value is unlikely to match; a store fails; a
     key is very short; or a run of ``ensure`` waits.
     """
-
-
-# In tracebacks and pickles: sitestats.QueryError.
-for _value in list(vars().values()):
-    if isinstance(_value, type) and issubclass(_value, Exception):
-        _value.__module__ = _PACKAGE
 
 
 def load_extra(library: str, *, extra: str) -> Any:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import attrs
 
+from sitestats._public import Public
+
 from .errors import ConfigurationError, warn
 from .hostnames import BaseAddress, is_loopback
 from .secret import Secret, as_secret, checked_headers, checked_secret, read_key_file
@@ -32,7 +34,7 @@ _LONGEST_PAUSE: Final = 3_600.0
 """The most seconds of a pause: one odd response must not stop a client for ever."""
 
 
-class NotGiven(Enum):
+class NotGiven(Public, Enum):
     """The type of ``NOT_GIVEN``."""
 
     NOT_GIVEN = "not given"
@@ -96,7 +98,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 
 
 @attrs.frozen
-class RetryPolicy:
+class RetryPolicy(Public):
     """How often a request is retried, and how long the pauses are, in seconds.
 
     The pause before the n-th retry is a random one, from half of

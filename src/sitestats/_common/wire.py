@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 import attrs
 
+from sitestats._public import Public
+
 
 @lru_cache(maxsize=256)
 def _encoded(text: str) -> str:
@@ -21,7 +23,7 @@ def _encoded(text: str) -> str:
     return quote(text, safe="*,:")
 
 
-class Credentials(Enum):
+class Credentials(Public, Enum):
     """Which credentials a request needs; the transport adds them (section 5)."""
 
     NONE = "none"
@@ -31,7 +33,7 @@ class Credentials(Enum):
 
 
 @attrs.frozen
-class HttpRequest:
+class HttpRequest(Public):
     """One request, relative to the base address.
 
     It names the credentials that it needs and holds none, so it may be logged,
@@ -61,7 +63,7 @@ class HttpRequest:
         return f"{self.method} {self.path}"
 
 
-class Headers(Mapping[str, str]):
+class Headers(Public, Mapping[str, str]):
     """The headers of a response, without credentials; a name is found in any case.
 
     >>> headers = Headers({"Via": "1.1 gateway"})

@@ -14,6 +14,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import Settings
 from sitestats._common.text import counted
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse, JsonValue
+from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, requested
 
 from .flow import Flow, send_once
@@ -24,7 +25,7 @@ _MARKS: Final = {True: "✓", False: "✗", None: "-"}
 
 
 @attrs.frozen
-class SetupRow:
+class SetupRow(Public):
     """One thing that was checked.
 
     >>> client.check().rows[0].name
@@ -43,7 +44,7 @@ class SetupRow:
 
 
 @attrs.frozen
-class SetupReport:
+class SetupReport(Public):
     """Whether a set-up works: where each setting is from, and what the service says.
 
     >>> report = client.check()

@@ -31,6 +31,7 @@ import msgspec
 from sitestats._common.errors import Problem
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
 from sitestats._common.zones import find_zone
+from sitestats._results import websites
 from sitestats._results.entries import entry_class, histogram_class
 from sitestats._results.tables import Count
 
@@ -92,7 +93,9 @@ def expected(
 @lru_cache
 def _of_model(model: Any) -> Expected:
     """What the object of the Admin API should have that becomes a *model*."""
-    hints, kinds = get_type_hints(model, include_extras=True), dict[str, Any]()
+    # Its public module has no names of its annotations.
+    hints = get_type_hints(model, vars(websites), include_extras=True)
+    kinds: dict[str, Any] = {}
     for field in attrs.fields(model):
         if field.name not in {"extra", "problems", "differences"}:
             kind = hints[field.name]

@@ -282,7 +282,6 @@ def read_stats(
         body=response.body,
         headers=response.headers,
         from_store=looked_up_at is not None,
-        requested=requested,
         values=_values(data, wrong, wanted, requested, period, moment),
         wrong=wrong,
         differs=bool(warnings),

@@ -20,6 +20,7 @@ from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.text import shown
 from sitestats._common.zones import zone_names
+from sitestats._public import Public
 
 from . import periods, rules, urls
 from .periods import Day, PreviousUnit, Relation, Span, Unit, Word
@@ -31,7 +32,7 @@ _ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
 
 @final
 @attrs.frozen(init=False, eq=False, repr=False)
-class StatsQuery(Generic[FieldsT_co]):
+class StatsQuery(Public, Generic[FieldsT_co]):
     """The query for one website: an immutable value, bound to no client.
 
     Each step returns a new query. A step for a single value replaces what an

@@ -21,6 +21,7 @@ from dateutil.relativedelta import relativedelta
 from sitestats._common.errors import Problem
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import nearest_zone, zone_names
+from sitestats._public import Public
 
 from .rules import broken, one_of, refusal, whole_number
 
@@ -73,7 +74,7 @@ class Span(Protocol):
 
 
 @attrs.frozen
-class Word:
+class Word(Public):
     """A period that is named as of a moment: its days depend on the time zone.
 
     >>> from sitestats._query.periods import Word

@@ -35,6 +35,7 @@ from sitestats._common.fields import (
     TotalName,
 )
 from sitestats._common.text import counted, cut
+from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, requested
 
 from .display import Displayed, HasFrames, Rows, Table, draw
@@ -89,7 +90,7 @@ Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 
 
 @attrs.frozen
-class Change:
+class Change(Public):
     """One number now and before.
 
     >>> change = Change(150, 120)
@@ -124,7 +125,7 @@ class Change:
 
 
 @attrs.frozen
-class EntryChange:
+class EntryChange(Public):
     """One entry of a list in both periods."""
 
     value: Any
@@ -534,7 +535,7 @@ def _length(stats: Stats) -> str:
 
 
 @attrs.frozen
-class Pair:
+class Pair(Public):
     """What is compared: the outcome of a query and that of the one before."""
 
     now: Outcome | None

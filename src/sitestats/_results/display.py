@@ -25,6 +25,7 @@ import attrs
 
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import did_you_mean, shown
+from sitestats._public import Public
 
 from .tables import count_rows, named, to_dicts
 
@@ -248,7 +249,7 @@ class HasFrames(HasFrame[FieldT]):
 # --- notebooks and terminals ------------------------------------------------------
 
 
-class Displayed:
+class Displayed(Public):
     """A value that notebooks and rich show as tables. Its repr stays as it is."""
 
     __slots__ = ()

@@ -4,8 +4,7 @@ Entries are structs of msgspec, since a response may hold thousands. ``Timed…`
 were requested with ``seconds_on_page``. For a histogram it is worked out when hours
 begin, what the period cuts, and what was not over yet.
 """
-
-from __future__ import annotations
+# Annotations are values here: its public module has no names of theirs.
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import TABLES
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import common_zone
+from sitestats._public import Public
 from sitestats._query.periods import beginning, ending
 
 from .display import Rows, Table, draw
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _HOUR: Final = dt.timedelta(hours=1)
 
 
-class Entry:
+class Entry(Public):
     """What the entries of all lists can do."""
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Entry:
         """One value by its name."""
         return getattr(self, name)
 
-    def to_dict(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> "dict[str, JsonValue]":
         """The values by name, ready for JSON.
 
         >>> from sitestats import ListEntry
@@ -293,7 +293,7 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     def _names(self) -> Sequence[object]:
         return [*map(for_json, self.column(self.columns[0]))]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the entries with matplotlib (the extra ``plot``).
 
         A histogram has bars of page views, and of visitors in front; more than 60

@@ -31,7 +31,7 @@ from sitestats._common.errors import (
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.text import cut
 from sitestats._common.wire import Headers, JsonValue, load_json
-from sitestats._query.requested import Requested
+from sitestats._query.builder import requested
 
 from .display import Displayed, HasFrames, draw
 from .entries import (
@@ -110,7 +110,6 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     from_store: bool = False
     """Whether the response comes from ``Client(store=…)``, without a request."""
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
-    _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
     _wrong: Mapping[str, Problem] = attrs.field(
         factory=dict[str, Problem], alias="wrong"
@@ -300,7 +299,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     @property
     def requested(self) -> tuple[str, ...]:
         """The names of what was requested, in the document's order."""
-        return self._requested.names
+        return requested(self.query).names
 
     @property
     def extra(self) -> dict[str, JsonValue]:
@@ -424,7 +423,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         for name, one in self._entries():
             what = "entry" if len(one) == 1 else "entries"
             values[name] = f"<{len(one)} {what}{', truncated' * one.truncated}>"
-        hostname = cut(self.hostname or self._requested.hostname)
+        hostname = cut(self.hostname or self.query.hostname)
         shown = [f"{name}={value}" for name, value in values.items()]
         return f"Stats({', '.join([repr(hostname), *shown])})"
 
@@ -447,5 +446,6 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         if name == "events":
             step = ".events('…') or .all_events()"
         else:
-            step = f".fields{(*self._requested.fields, name)}".replace(",)", ")")
+            fields = requested(self.query).fields
+            step = f".fields{(*fields, name)}".replace(",)", ")")
         return f"{name!r} was not requested: add it to the query by {step}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from sitestats._common.zones import common_zone
+from sitestats._public import Public
 from sitestats._query.builder import requested
 from sitestats._query.requested import NO_FILTERS
 
@@ -28,7 +29,7 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Hour: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=23)]
 
 
-class Kind(Enum):
+class Kind(Public, Enum):
     """What the values of a column are. In every kind a value can be missing."""
 
     TEXT = "text"
@@ -82,6 +83,10 @@ class Column(NamedTuple):
     def is_number(self) -> bool:
         """Whether it holds numbers, which stand to the right."""
         return self.kind in {Kind.COUNT, Kind.NUMBER}
+
+
+# A NamedTuple has no base class.
+Column.__module__ = "sitestats.types"
 
 
 def named(name: str, cells: Sequence[Any], zone: str = "UTC") -> Column:

@@ -15,6 +15,7 @@ import attrs
 
 from sitestats._common.errors import ConfigurationError, warn
 from sitestats._common.settings import positive_count
+from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import HasHostname
 
@@ -49,7 +50,7 @@ DELETE FROM entries WHERE used < ? OR key IN (
 
 
 @attrs.frozen
-class StoreStats:
+class StoreStats(Public):
     """The size and the use of a store: ``Store.stats()``."""
 
     responses: int
@@ -60,7 +61,7 @@ class StoreStats:
     """How many responses this process took from the store."""
 
 
-class Store:
+class Store(Public):
     """Responses about past days, in a SQLite file: ``Client(store=…)``.
 
     Threads, processes and clients may share one file. Only its owner can read it, since

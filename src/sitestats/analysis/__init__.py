@@ -1,4 +1,4 @@
-"""Render results: data frames, HTML, terminal tables, plots; compare periods.
+"""Render results: data frames, HTML, terminal tables, plots.
 
 A result imports what it needs from here when one of its methods is called, so the
 package costs nothing until then.
@@ -6,23 +6,6 @@ package costs nothing until then.
 
 from __future__ import annotations
 
-from sitestats._results.comparison import (
-    Change,
-    Changes,
-    Comparison,
-    Comparisons,
-    EntryChange,
-)
-from sitestats._results.display import Table
-
 from ._display import Display
 
-__all__ = [
-    "Change",
-    "Changes",
-    "Comparison",
-    "Comparisons",
-    "Display",
-    "EntryChange",
-    "Table",
-]
+__all__ = ["Display"]

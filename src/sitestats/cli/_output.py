@@ -24,7 +24,7 @@ from ._options import format_option, in_output, into
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sitestats.analysis import Comparisons
+    from sitestats.types import Comparisons
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -29,7 +29,7 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from sitestats.analysis import Comparison
+    from sitestats.types import Comparison
 
 OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 """The default fields for many websites, which are a row each."""

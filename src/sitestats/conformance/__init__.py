@@ -8,6 +8,11 @@
 
 from __future__ import annotations
 
-from ._compare import ServiceComparison, compare_service
+from ._compare import (
+    CaseDifference,
+    ComparedCase,
+    ServiceComparison,
+    compare_service,
+)
 
-__all__ = ["ServiceComparison", "compare_service"]
+__all__ = ["CaseDifference", "ComparedCase", "ServiceComparison", "compare_service"]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 # For ``ensure``: a call imports nothing.
 from . import _run as _run
-from ._lists import read_host_list
+from ._lists import ListedHost, read_host_list
 from ._report import ProvisionedWebsite, ProvisioningPlan, ProvisioningReport
 from ._specs import Difference
 
 __all__ = [
     "Difference",
+    "ListedHost",
     "ProvisionedWebsite",
     "ProvisioningPlan",
     "ProvisioningReport",

@@ -10,6 +10,7 @@ import attrs
 
 from sitestats._common.errors import ResponseError, ServiceError, SiteStatsError
 from sitestats._common.text import counted, shown
+from sitestats._public import Public
 from sitestats._results.display import Displayed, Table
 from sitestats._results.tables import named, of_rows
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
@@ -34,7 +35,7 @@ def message_of(error: SiteStatsError | None) -> str | None:
 
 
 @attrs.frozen
-class ProvisionedWebsite:
+class ProvisionedWebsite(Public):
     """One website of a plan or a report.
 
     Its ``state`` is one of:

@@ -14,6 +14,7 @@ from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._protocol.requests import website_value
+from sitestats._public import Public
 from sitestats._query.rules import Problems
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
@@ -21,7 +22,7 @@ from ._lists import load_fields, name_of
 
 
 @attrs.frozen
-class WebsiteSpec:
+class WebsiteSpec(Public):
     """A website as it should be (section 4.2).
 
     Args:
@@ -241,7 +242,7 @@ def _duplicate(
 
 
 @attrs.frozen
-class Difference:
+class Difference(Public):
     """One value of a website that differs from its specification."""
 
     name: str
