@@ -25,6 +25,7 @@ no Date | totals | without date
 no prose without info | info-default | default info false
 more visitors than page views | numbers | set visitors 10000000
 a total that is not the sum | numbers | double pageviews
+visitors who come again | numbers | set visitors 1
 another version in the response | version-6 | set version 5
 the website's zone for the one requested | timezone | ignore timezone
 end is exclusive | period | later end -86400

@@ -87,37 +87,40 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "pandas"])
 
 
-_CLIENTS = "dlt.destinations.job_client_impl"
+_STORAGES, _CLIENTS = "dlt.common.storages", "dlt.destinations.job_client_impl"
 STEPS = {
-    "announced": "dlt.common.storages.load_package.PackageStorage.save_schema",
-    "extracted": "dlt.Pipeline.normalize",
-    "normalized": "dlt.Pipeline.load",
-    "within the load": f"{_CLIENTS}.SqlLoadJob.run",
-    "before the state": f"{_CLIENTS}.SqlJobClientBase.complete_load",
-    "loaded": "dlt.destinations.sql_client.SqlClientBase.drop_dataset",
+    "announced": (f"{_STORAGES}.load_package.PackageStorage.save_schema", 0),
+    "extracted": ("dlt.Pipeline.normalize", 0),
+    # The first time is within the extraction.
+    "normalized": (f"{_STORAGES}.load_package.PackageStorage.delete_package", 1),
+    "within the load": (f"{_CLIENTS}.SqlLoadJob.run", 0),
+    "before the state": (f"{_CLIENTS}.SqlJobClientBase.complete_load", 0),
+    "loaded": ("dlt.destinations.sql_client.SqlClientBase.drop_dataset", 0),
 }
-"""By their names, the moments of an update: before which of dlt's steps each is."""
+"""By their names, the moments of an update: before which of dlt's steps each is, after
+it was done so often.
+"""
 
 
 def update_once(
     folder: Path,
     account: dict[str, Any],
     now: dt.datetime,
-    stop: tuple[str, int, int] | None = None,
+    stop: tuple[str, int] | None = None,
 ) -> None:
-    """Update the warehouse in *folder*, in several loads, in its own process. *stop*
-    has a moment, a signal, and how often the moment passes before the process gets it.
+    """Update the warehouse in *folder*, in several loads, in a process of its own, that
+    gets the signal of *stop* at the moment of that name.
     """
     if stop is not None:
-        moment, number, passed = stop
-        step, calls = pkgutil.resolve_name(STEPS[moment]), count()
+        (name, done), calls = STEPS[stop[0]], count()
+        step = pkgutil.resolve_name(name)
 
         def stopping(*args: Any, **options: Any) -> Any:
-            if next(calls) == passed:
-                os.kill(os.getpid(), number)
+            if next(calls) == done:
+                os.kill(os.getpid(), stop[1])
             return step(*args, **options)
 
-        pytest.MonkeyPatch().setattr(STEPS[moment], stopping)
+        pytest.MonkeyPatch().setattr(name, stopping)
     options: dict[str, Any] = {"first_day": FIRST, "lists": LISTS, "max_seconds": 0.1}
     with Client(**account, proxy=None) as client:
         source = sitestats_source(client=client, now=ticking(now), **options)

@@ -143,6 +143,10 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         total = sum(map(_count, entries))
         if where in HISTOGRAMS and total != entry.get("pageviews", total):
             yield "pageviews", "not the sum of the histogram"
+        if where in HISTOGRAMS and isinstance(entry.get("visitors"), int):
+            days: list[Any] = [named(day).get("visitors") for day in entries]
+            if all(isinstance(n, int) for n in days) and sum(days) != entry["visitors"]:
+                yield "visitors", "not the sum of the histogram"
         seconds = entry.get("seconds_on_page", 0)
         is_median = isinstance(seconds, int | float) and seconds <= _HOUR
         if where == "$.pages" and total > _MANY and not is_median:

@@ -14,16 +14,11 @@ import attrs
 import msgspec
 
 from sitestats._common.errors import (
-    AuthenticationError,
-    ConfigurationError,
-    InvalidInputError,
-    NotFoundError,
-    PermissionDeniedError,
     RateLimitedError,
+    ResponseError,
     ServerError,
     SiteStatsError,
     TransportError,
-    WebsiteLockedError,
 )
 from sitestats._common.zones import find_zone
 
@@ -40,15 +35,6 @@ FAILED_EVERYWHERE: Final = 100
 """After so many failures in a row, over all websites, the service counts as down."""
 NOT_LISTED: Final = "the service does not list this website any more"
 
-# Errors that every other day of the website would get as well.
-_OF_THE_WEBSITE: Final = (
-    NotFoundError,
-    WebsiteLockedError,
-    AuthenticationError,
-    PermissionDeniedError,
-    ConfigurationError,
-    InvalidInputError,
-)
 _NO_SERVICE: Final = (TransportError, ServerError, RateLimitedError)
 
 Period: TypeAlias = tuple[dt.date, dt.date]
@@ -107,9 +93,7 @@ class Coverage:
 
     def to_state(self) -> dict[str, Any]:
         """The progress as JSON."""
-        state: dict[str, Any]
-        state = msgspec.to_builtins(self, order="deterministic")
-        return state
+        return dict(msgspec.to_builtins(self, order="deterministic"))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -201,9 +185,8 @@ class WebsiteDays:
         begin = [day for day in self._watched if day not in self._wanted]
         # A day without page views may have events.
         if "events" not in self._lists:
-            begin.append(self._begin)
-            if self._start.first < self._start.read_from:
-                begin.append(self._start.first)
+            has_earlier = self._start.first < self._start.read_from
+            begin.append(self._start.first if has_earlier else self._begin)
         first, found = min(begin, default=dt.date.max), list[Period]()
         while first <= self.last:
             found.append((first, min(self.last, first + (LONGEST - 1) * DAY)))
@@ -247,7 +230,7 @@ class WebsiteDays:
 
     def failed_period(self, period: Period, error: SiteStatsError) -> None:
         """Record that a histogram was not read: lists may be, day by day."""
-        if isinstance(error, _OF_THE_WEBSITE):
+        if is_lasting(error):
             self.failed(period, error)
         else:
             self.note(period[0], error)
@@ -287,7 +270,7 @@ class WebsiteDays:
     def failed(self, period: Period, error: SiteStatsError) -> None:
         """Record that the one day of *period* was not read."""
         day, text = period[0], error_line(error)
-        if isinstance(error, _OF_THE_WEBSITE):
+        if is_lasting(error):
             self.end(text, lasting=True)
             return
         # Behind those that were not requested for longer.
@@ -326,8 +309,11 @@ class WebsiteDays:
         before, error = self._before, self._error
         if error is None and failed:
             error = f"{min(failed)}: {self._failed[min(failed)]}"
-        found: dict[str, Any]
-        found = {"error": error, "lasting": self._lasting, "checked_at": now}
+        found: dict[str, Any] = {
+            "error": error,
+            "lasting": self._lasting,
+            "checked_at": now,
+        }
         if before and start.reached < before.reached and not self._read:
             # Its days stay what they were until others replace them.
             return attrs.evolve(before, **found)
@@ -345,6 +331,11 @@ class WebsiteDays:
             months_from=self._months_from,
             **found,
         )
+
+
+def is_lasting(error: SiteStatsError) -> bool:
+    """Whether every other day of the website would get *error* as well."""
+    return not (error.retryable or isinstance(error, (ResponseError, *_NO_SERVICE)))
 
 
 def error_line(error: SiteStatsError) -> str:

@@ -253,8 +253,7 @@ class _Run:
                 update.show = bar or (lambda _done, _total: None)
             for _ in self._read(client, days, update):
                 for rows in self._rows.values():
-                    if rows.are_many:
-                        yield from rows.take()
+                    yield from rows.take(only_many=True)
         for rows in self._rows.values():
             yield from rows.take()
         yield from self._cover(days, state, update).take()
@@ -289,7 +288,8 @@ class _Run:
         for name in zones if self.hostnames is None else self.hostnames:
             coverage = Coverage.from_state(stored[name]) if name in stored else None
             # The last known zone of one that is not listed, or whose zone is unknown.
-            zone = zones.get(name) or (coverage.timezone if coverage else "UTC")
+            known = coverage.timezone if coverage else "" if name in zones else "UTC"
+            zone = zones.get(name) or known
             last = last_day(zone, now)
             websites[name] = WebsiteDays(
                 coverage,
@@ -303,8 +303,6 @@ class _Run:
                 StatsQuery(name).timezone(zone)
             except QueryError as error:
                 websites[name].end(error_line(error), lasting=True)
-            if coverage is None and name in zones and not zones[name]:
-                websites[name].end("its time zone can't be read")
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
         if self.approve is not None:
@@ -376,20 +374,14 @@ class _Run:
                     if update.show is not None:
                         number = update.requests - len(taken) + done
                         update.show(number, update.requests + days.left)
-                    error, stats = outcome.error, outcome.stats
-                    with days.outcome(name, error) as website:
-                        if error is not None:
+                    with days.outcome(name, outcome.error) as website:
+                        key = {"hostname": name, "read_at": self._moment()}
+                        try:
+                            stats = outcome.result()
+                            key["timezone"] = stats.timezone
+                            add(website, key, period, stats)
+                        except SiteStatsError as error:
                             failed(website, period, error)
-                        elif stats is not None:
-                            key: dict[str, Any] = {
-                                "hostname": name,
-                                "read_at": self._moment(),
-                                "timezone": stats.timezone,
-                            }
-                            try:
-                                add(website, key, period, stats)
-                            except ResponseError as unread:
-                                failed(website, period, unread)
                     yield
 
         histogram, failed = _QUERY.fields("histogram"), WebsiteDays.failed_period
@@ -454,20 +446,21 @@ class _Run:
         stored: dict[str, Any] = state.setdefault("coverage", {})
         now, rows = self._moment(), Rows("coverage")
         found = {name: site.coverage(now) for name, site in days.websites.items()}
-        update.websites = dict(found)
-        for name in days.websites:
-            is_empty = found[name].reached < found[name].read_from
-            if is_empty and name not in state["listed"]:
-                # Probably a mistyped name: it is reported, and not stored.
-                del found[name]
+        update.websites = found
+        # Another name without a day is probably mistyped: it is reported, not stored.
+        found = {
+            name: site
+            for name, site in found.items()
+            if name in state["listed"] or site.read_from <= site.reached
+        }
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
         # A list that could not be read as a whole says nothing of the others.
         knows_all = self.hostnames is None and not self._listed().incomplete
-        for name in sorted(stored.keys() - found.keys() if knows_all else ()):
-            before = Coverage.from_state(stored[name])
-            found[name] = attrs.evolve(
-                before, error=NOT_LISTED, lasting=True, checked_at=now
-            )
+        gone: Any = {"error": NOT_LISTED, "lasting": True, "checked_at": now}
+        found |= {
+            name: attrs.evolve(Coverage.from_state(stored[name]), **gone)
+            for name in sorted(stored.keys() - found.keys() if knows_all else ())
+        }
         for name, coverage in found.items():
             stored[name] = coverage.to_state()
             rows.add(

@@ -49,12 +49,9 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "name": (_TEXT, "The name of the event"),
     "total": (_WHOLE, "How often it happened"),
     "pageviews": (_WHOLE, "Page views; in websites, an estimate of 30 days"),
-    "visitors": (_WHOLE, "Visitors, who do not add up over days"),
+    "visitors": (_WHOLE, "Visitors, who may not add up over days"),
     "seconds_on_page": (_REAL, "The median of the seconds on a page"),
-    "truncated": (
-        "bool",
-        "Whether it has 1,000 entries, so that more may be missing",
-    ),
+    "truncated": (_FLAG, "Whether the list has 1,000 entries, the limit"),
     "partial": (_FLAG, "Whether the month was not over"),
     "read_at": (_MOMENT, "When it was read"),
     "label": (_TEXT, "The text of the user about the website"),
@@ -107,10 +104,9 @@ def key(table: str) -> list[str]:
 
 def comments(table: str, name: str) -> list[str]:
     """The SQL that describes *table*, of that qualified *name*, in a database."""
-    columns = [f"COLUMN {name}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table]]
-    return [
-        f"COMMENT ON {what}" for what in (f"TABLE {name} IS '{about(table)}'", *columns)
-    ]
+    column = f"COMMENT ON COLUMN {name}"
+    columns = [f"{column}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table]]
+    return [f"COMMENT ON TABLE {name} IS '{about(table)}'", *columns]
 
 
 def about(table: str) -> str:
@@ -153,11 +149,6 @@ class Rows:
         )
         self._columns: list[list[Any]] = [[] for _ in self._schema]
 
-    @property
-    def are_many(self) -> bool:
-        """Whether dlt should get the rows now."""
-        return len(self._columns[0]) >= _HELD
-
     def add(self, count: int = 1, **values: Any) -> None:
         """Add *count* rows. A value is for all of them, a list has one for each."""
         for field, column in zip(self._schema, self._columns, strict=True):
@@ -175,11 +166,11 @@ class Rows:
         more = entries.truncated
         self.add(len(entries), **key, **columns, rank=ranks, truncated=more)
 
-    def take(self) -> Iterator[DataItemWithMeta]:
-        """Remove the rows, and return what dlt stores in its table."""
-        columns, self._columns = self._columns, [[] for _ in self._schema]
-        if not columns[0]:
+    def take(self, *, only_many: bool = False) -> Iterator[DataItemWithMeta]:
+        """Remove the rows, if there are some, and return what dlt stores of them."""
+        if len(self._columns[0]) < (_HELD if only_many else 1):
             return
+        columns, self._columns = self._columns, [[] for _ in self._schema]
         arrays: list[Any] = [
             pa.array(
                 [*map(storable, column)] if field.type == pa.string() else column,

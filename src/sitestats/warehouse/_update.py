@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 import signal
@@ -193,15 +194,12 @@ def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
             _begin_at_destination(pipeline)
             return _coverage_in(_state_in(pipeline.state))
     except BusyError as error:
-        coverage: dict[str, Coverage] = {}
-        with suppress(FileNotFoundError):
-            text = _beside(pipeline, "coverage.json").read_text("utf-8")
-            coverage = _coverage_in(json.loads(text))
-        moments = [site.checked_at for site in coverage.values() if site.checked_at]
-        if not moments:
+        stored = _beside(pipeline, "coverage.json")
+        if not stored.exists():
             raise
-        warn(f"coverage as of {max(moments):%Y-%m-%d %H:%M} UTC, since {error}")
-        return coverage
+        moment = dt.datetime.fromtimestamp(stored.stat().st_mtime, dt.UTC)
+        warn(f"coverage as of {moment:%Y-%m-%d %H:%M} UTC, since {error}")
+        return _coverage_in(json.loads(stored.read_text("utf-8")))
 
 
 def forget(
@@ -226,7 +224,7 @@ def forget(
         _begin_at_destination(pipeline)
         state = _state_in(pipeline.state)
         names = {_known_name(name, state, force=force) for name in hostnames}
-        if not _is_of_files(pipeline):
+        if _kind(pipeline) != "filesystem":
             with pipeline.sql_client() as client:
                 table = client.make_qualified_table_name("coverage")
                 for name in names:
@@ -384,7 +382,7 @@ def _tidy(pipeline: Pipeline) -> None:
 
     It does all of it each time, since the update before may have been killed.
     """
-    if _is_of_files(pipeline):
+    if _kind(pipeline) == "filesystem":
         return
     with pipeline.sql_client() as client:
         # dlt makes it again. It has a twin of each table, which SQL tools list.
@@ -398,33 +396,28 @@ def _tidy(pipeline: Pipeline) -> None:
             if "rank" in COLUMNS[table]:
                 client.execute_sql(f"DELETE FROM {name} WHERE {rank} = {EMPTY}")  # noqa: S608 - our own table
         # For others dlt does it, from its hints, as far as they can.
-        if _is_postgres(pipeline) or _is_duckdb(pipeline):
+        if _kind(pipeline) in {"duckdb", "postgres"}:
             with client.begin_transaction():
-                client.execute_many(
-                    [sql for table in names for sql in comments(table, names[table])]
-                )
-        if _is_postgres(pipeline):
+                for table, name in names.items():
+                    client.execute_many(comments(table, name))
+        if _kind(pipeline) == "postgres":
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
             # By its key a load also finds the rows of a day, which it replaces.
             for table in names.keys() - {table for (table,) in keyed}:
-                columns = ", ".join(key(table))
-                client.execute_sql(
-                    f"ALTER TABLE {names[table]} ADD PRIMARY KEY ({columns})"
-                )
+                sql = f"PRIMARY KEY ({', '.join(key(table))})"
+                client.execute_sql(f"ALTER TABLE {names[table]} ADD {sql}")
 
 
 def _best_format(pipeline: Pipeline) -> str | None:
     """The format of the files to load; None for the destination's own."""
-    if _is_postgres(pipeline):
-        # In CSV, its default, an empty text would become null.
-        fast = find_spec("adbc_driver_postgresql") is not None
-        return "parquet" if fast else "insert_values"
-    return "parquet" if _is_of_files(pipeline) else None
+    # In CSV, the default of PostgreSQL, an empty text would become null.
+    fast = "parquet" if find_spec("adbc_driver_postgresql") else "insert_values"
+    return {"postgres": fast, "filesystem": "parquet"}.get(_kind(pipeline))
 
 
 def _is_no_file_yet(pipeline: Pipeline) -> bool:
     """Whether the destination is a DuckDB file that is not there."""
-    if not _is_duckdb(pipeline):
+    if _kind(pipeline) != "duckdb":
         return False
     credentials: Any = pipeline.destination_client().config.credentials
     # A connection that was given may have ":external:" in place of a path.
@@ -432,14 +425,6 @@ def _is_no_file_yet(pipeline: Pipeline) -> bool:
     return database.is_absolute() and not database.exists()
 
 
-def _is_duckdb(pipeline: Pipeline) -> bool:
-    return pipeline.destination.destination_type.endswith(".duckdb")
-
-
-def _is_postgres(pipeline: Pipeline) -> bool:
-    return pipeline.destination.destination_type.endswith(".postgres")
-
-
-def _is_of_files(pipeline: Pipeline) -> bool:
-    """Whether the destination has files, from which no row can be removed."""
-    return pipeline.destination.destination_type.endswith(".filesystem")
+def _kind(pipeline: Pipeline) -> str:
+    """The name of the destination's type, such as duckdb or postgres."""
+    return pipeline.destination.destination_type.rpartition(".")[2]
