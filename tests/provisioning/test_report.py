@@ -152,7 +152,7 @@ def test_every_website_has_one_state(
 def unread(name: str) -> Website:
     """A website of which this value can't be read."""
     problem = Problem("is missing", where=f"$.websites[3].{name}")
-    return website("there.example", **{name: None}, problems=[problem])
+    return website("there.example", **{name: None}, problems=(problem,))
 
 
 @pytest.mark.parametrize("name", ["timezone", "public", "label"])

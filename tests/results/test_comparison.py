@@ -31,6 +31,7 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats._results.comparison import changes_of, pairs_of
+from sitestats._results.entries import HourEntry
 from sitestats._results.tables import label_of
 from sitestats.emulator import Emulator
 from sitestats.types import Change, Comparison, Comparisons
@@ -242,6 +243,17 @@ def test_no_entry_is_lost_and_none_made_up(
     assert found == {
         value: (now.get(value, 0), before.get(value, 0)) for value in now | before
     }
+
+
+def test_hours_of_a_zone_that_this_machine_does_not_know() -> None:
+    """Its hours have no start, and a frame of their changes is made all the same."""
+    hours = Entries(
+        [HourEntry(dt.date(2026, 3, 1), 3, 2, hour=9)],
+        name="histogram",
+        entry_type=HourEntry,
+        timezone="Moon/Crater",
+    )
+    assert changes_of(hours, hours).to_pandas()["start"].isna().all()
 
 
 def test_events_are_compared(client: Client) -> None:

@@ -125,7 +125,9 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
         website, wrong = structure(item, Website, f"{path}[{place}]", "2.1")
         problems += wrong
         if website is not None and website.hostname is not None:
-            websites.append(attrs.evolve(website, problems=wrong) if wrong else website)
+            websites.append(
+                attrs.evolve(website, problems=(*wrong,)) if wrong else website
+            )
     if problems and not websites:
         raise response_error(response, request, _WRONG, problems)
     if problems:
@@ -134,7 +136,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     return WebsiteList(
         websites,
         responded_at=response.responded_at,
-        problems=problems,
+        problems=tuple(problems),
         incomplete=len(websites) < len(items),
     )
 

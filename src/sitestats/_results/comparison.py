@@ -35,6 +35,7 @@ from sitestats._common.fields import (
     TotalName,
 )
 from sitestats._common.text import counted, cut
+from sitestats._common.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, requested
 
@@ -287,7 +288,7 @@ def changes_of(
         truncated=now.truncated or before.truncated,
         partial=partial,
         key=key,
-        zone=now.timezone or "UTC",
+        zone=common_zone([now.timezone]),
     )
 
 

@@ -11,7 +11,7 @@ import attrs
 from sitestats._common.errors import Problem
 from sitestats._common.wire import JsonValue
 
-from .display import Displayed, Rows, Table, as_tuple
+from .display import Displayed, Rows, Table
 from .tables import Column, Count, named, of_rows
 
 
@@ -61,7 +61,7 @@ class Website(_NamedValues):
     """Estimated page views in 30 days, from recent usage."""
     events: Count | None
     """Estimated events in 30 days, from recent usage."""
-    problems: tuple[Problem, ...] = attrs.field(default=(), converter=as_tuple)
+    problems: tuple[Problem, ...] = ()
     """The values that are not as documented, each with its JSON path."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
@@ -105,9 +105,7 @@ class WebsiteList(Rows[Website, Never]):
 
     responded_at: datetime | None = attrs.field(default=None, kw_only=True, eq=False)
     """When the service responded: its ``Date``, else when it was received."""
-    problems: tuple[Problem, ...] = attrs.field(
-        default=(), converter=as_tuple, kw_only=True, eq=False
-    )
+    problems: tuple[Problem, ...] = attrs.field(default=(), kw_only=True, eq=False)
     """The values of all websites that are not as documented, each with its JSON path.
     They are None, with one ``SiteStatsWarning``."""
     incomplete: bool = attrs.field(default=False, kw_only=True, eq=False)
