@@ -25,7 +25,6 @@ from .sockets import Exchange
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
 
-_LONGEST_REASON: Final = 300
 _TICK: Final = 0.02
 """Seconds by which a wait may end too early: clocks differ."""
 _UNSENT: Final = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
@@ -94,15 +93,13 @@ class Failures:
             )
         return self._broken(links, known)
 
-    def _broken(
-        self, links: list[BaseException], known: dict[str, Any]
-    ) -> ConnectionFailedError:
+    def _broken(self, links: list[BaseException], known: Any) -> ConnectionFailedError:
         message, temporary = f"Could not connect to {self._origin}{self._proxy}: ", True
         if known["maybe_sent"]:
             message = f"The connection to {self._origin} failed: "
         texts = [str(link) for link in links]
         reason = ": ".join(filter(None, dict.fromkeys(texts))) or repr(links[0])
-        message += self._redactor.text(reason)[:_LONGEST_REASON]
+        message += self._redactor.text(reason)[:300]
         for link in links:
             if isinstance(link, ssl.SSLCertVerificationError):
                 temporary = False

@@ -87,7 +87,7 @@ class Pool:
             for one in [one for one in islice(queue, self._limit) if one.is_over]:
                 del queue[one]
             for one in [*islice(queue, None if self._is_closed else self._limit)]:
-                if one.event is not None and not one.event.is_set():
+                if one.event is not None:
                     one.event.set()
 
     # --- connections --------------------------------------------------------------

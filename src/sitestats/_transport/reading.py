@@ -12,8 +12,6 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of a response, on the wire and decompressed."""
 _LONGEST_HEAD: Final = 100 * 1024
 """The most bytes of the status line and the headers."""
-_GZIP: Final = 31
-"""zlib's window bits for the largest window and a gzip header."""
 _FINAL: Final = 200
 """Statuses below are of interim responses."""
 SUCCESS: Final = range(200, 300)
@@ -147,7 +145,8 @@ def decompressed(body: bytes, encoding: str) -> bytes:
         return body
     if encoding.lower().strip() not in {"gzip", "x-gzip"}:
         raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
-    inflater = zlib.decompressobj(_GZIP)
+    # The window bits of the largest window, with a gzip header.
+    inflater = zlib.decompressobj(31)
     try:
         data = inflater.decompress(body, MOST_BYTES + 1)
     except zlib.error as error:

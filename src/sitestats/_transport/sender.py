@@ -159,8 +159,7 @@ class Sender:
         # The stream has the response, and so on in a circle.
         response.stream = NOTHING
         received = HttpResponse(
-            *(status, headers, body, datetime.now(UTC)),
-            redact=self._redactor.response,
+            *(status, headers, body, datetime.now(UTC)), redact=self._redactor.response
         )
         # What stands in the data of a successful one is right, whatever it looks like.
         return received if status in SUCCESS else received.redacted()

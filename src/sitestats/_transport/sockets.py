@@ -9,6 +9,7 @@ Ctrl-C may raise ``KeyboardInterrupt`` in the main thread between any two calls.
 
 from __future__ import annotations
 
+import _thread
 import math
 import os
 import socket
@@ -20,7 +21,8 @@ from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, ClassVar, Final, TypeVar, cast
+from queue import Empty, SimpleQueue
+from typing import Any, ClassVar, TypeVar, cast
 
 import anyio
 import attrs
@@ -34,17 +36,22 @@ T = TypeVar("T")
 Route = tuple[str, int, ssl.SSLContext | None]
 """The host and port to connect to, and what verifies them by TLS."""
 
-_LONGEST: Final = 86_400.0
-"""The most seconds of a wait: a socket refuses a limit of several weeks."""
-_NEXT_ADDRESS: Final = 1.0
-"""Seconds until the next address of a host is tried."""
+
+class _Event(SimpleQueue[None]):
+    """An event, all of it in C. Ctrl-C can come within ``threading.Event``, which then
+    keeps its lock for ever, or wakes nobody.
+    """
+
+    def set(self) -> None:
+        """Wake who waits; again does no harm."""
+        self.put(None)
 
 
 @attrs.define(eq=False, repr=False)
 class Exchange:
     """One request on its way to its response, in a thread."""
 
-    new_event: ClassVar[Any] = threading.Event
+    new_event: ClassVar[Any] = _Event
     request: HttpRequest
     until: float
     """What the monotonic clock shows when the call must have ended."""
@@ -76,7 +83,8 @@ class Exchange:
         left = self.until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        return min(left, self.timeout if most is None else most, _LONGEST)
+        # A day at most: a socket refuses a limit of several weeks.
+        return min(left, self.timeout if most is None else most, 86_400)
 
     def end(self) -> None:
         """End what waits, from another thread."""
@@ -97,11 +105,11 @@ class Exchange:
             sock.close()
         return kept
 
-    async def wait_for_place(self) -> None:
+    async def wait_for_place(self) -> Any:
         """Wait for the event, for as long as the whole call may take."""
-        if not self.event.wait(self.left(math.inf)):
-            raise TimeoutError
-        self.left()
+        with suppress(Empty):
+            return self.event.get(timeout=self.left(math.inf))
+        raise TimeoutError
 
     async def reach(self, sock: Any, address: Any, most: float | None) -> None:
         """Connect *sock*, or give up after the timeout, or *most* seconds."""
@@ -235,8 +243,9 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
             finish.send(b"!")
 
     # As bytes: the name is encoded already.
-    name, kind = host.encode("ascii"), socket.SOCK_STREAM
-    look_up = partial(socket.getaddrinfo, name, port, type=kind)
+    look_up = partial(
+        socket.getaddrinfo, host.encode("ascii"), port, type=socket.SOCK_STREAM
+    )
     # Numbers need no look-up, and so no thread.
     with suppress(OSError):
         return look_up(flags=socket.AI_NUMERICHOST)
@@ -244,7 +253,8 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     found = Future[list[Any]]()
     done, finish = socket.socketpair()
     exchange.sockets.append(done)
-    threading.Thread(target=work, name="sitestats-resolve", daemon=True).start()
+    # Not a Thread, which waits for a threading.Event until it runs.
+    _thread.start_new_thread(work, ())
     await exchange.do(done, wait_readable, done.recv, 1)
     # What was ended did not wait for the thread.
     exchange.left()
@@ -277,7 +287,8 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
         with suppress(*[OSError] if addresses else ()):
             sock = socket.socket(family, kind, protocol)
             exchange.sockets.append(sock)
-            await exchange.reach(sock, address, _NEXT_ADDRESS if addresses else None)
+            # After a second the next address is tried.
+            await exchange.reach(sock, address, 1 if addresses else None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return sock
     raise OSError("the host has no address")
