@@ -396,6 +396,7 @@ def test_an_hour_that_comes_twice_is_two_rows(
     found = run(command, HOST, BLOG, *zone, *hours, "--format", output).out
     for offset in ("+02:00", "+01:00"):
         assert found.count(f"2025-10-26T02:00:00{offset}") == 2
+    assert run(command, HOST, *zone, *hours).out.count(" 02:00 again ") == 1
 
 
 def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:

@@ -109,6 +109,7 @@ class Failures:
                 )
             elif isinstance(link, socket.gaierror | ssl.SSLError):
                 # The other is https to a port that speaks http.
-                lasting = socket.EAI_NONAME, "WRONG_VERSION_NUMBER"
-                temporary = getattr(link, "reason", link.errno) not in lasting
+                temporary = getattr(link, "reason", link.errno) not in (
+                    *(socket.EAI_NONAME, "WRONG_VERSION_NUMBER"),
+                )
         return ConnectionFailedError(message, temporary=temporary, **known)

@@ -63,8 +63,8 @@ def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
         return
     highest = max([1, *(bar.count for bar in bars)])
     blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
+    label = max(len(bar.label) for bar in bars)
     if len(bars) > _MOST_BARS:
-        label = max(len(bar.label) for bar in bars)
         room = max(10, min(options.max_width, 200) - label - 4)
         for start in range(0, len(bars), room):
             # Rounded up, so that a count above zero is visible.
@@ -78,7 +78,7 @@ def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
     width = max(len(f"{bar.count:,}") for bar in bars)
     for bar in bars:
         filled = ("#" if options.ascii_only else "█") * -(-bar.count * _BAR // highest)
-        line = f"  {bar.label}  {bar.count:>{width},}  "
+        line = f"  {bar.label:{label}}  {bar.count:>{width},}  "
         whole = Text.assemble(line, (filled, "cyan"), (f"  {bar.mark}", "dim"))
         whole.rstrip()
         yield whole

@@ -22,6 +22,7 @@ from sitestats._results.stats import Stats
 from sitestats._results.tables import count_rows, label_of, named, of_rows
 
 from ._labels import (
+    AGAIN,
     CUT,
     MOST_ROWS,
     NOT_OVER,
@@ -90,7 +91,8 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     if rows:
         yield Table("totals", of_rows(("", "now", "before", "change", "percent"), rows))
     for name, changes in comparison.lists.items():
-        if name != "histogram":
+        # There is room for a histogram where nothing else was requested.
+        if name != "histogram" or not (rows or len(comparison.lists) > 1):
             yield from describe(changes, top)
 
 
@@ -178,8 +180,8 @@ def _bar(row: dict[str, Any]) -> Bar:
     date: dt.date = row["date"]
     label, tick = f"{date:%a %Y-%m-%d}", f"{date:%d %b %Y}"
     if row.get("hour") is not None:
-        label += f" {row['hour']:02}:00"
-        tick = f"{date:%d %b} {row['hour']:02}:00"
+        hour = f"{row['hour']:02}:00{AGAIN * getattr(row['start'], 'fold', 0)}"
+        label, tick = f"{label} {hour}", f"{date:%d %b} {hour}"
     numbers = f"{cell(row['pageviews'])} page views, {cell(row['visitors'])} visitors"
     mark = marks(partial=row["partial"], clipped=row["clipped"])
     tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))

@@ -22,6 +22,8 @@ NOT_OVER: Final = "not over yet"
 """The note for periods whose numbers can still grow."""
 CLIPPED: Final = "cut by the period"
 """The note for weeks, months and years that are only partly in the period."""
+AGAIN: Final = " again"
+"""What the second of two hours with one name has, where clocks are set back."""
 CUT: Final = "the service may have more, beyond the limit"
 
 _HEADINGS: Final = {
@@ -71,7 +73,7 @@ def cell(value: object) -> str:  # noqa: PLR0911 - one for each type
         case float():
             return f"{value:,.1f}".removesuffix(".0")
         case dt.datetime():
-            return f"{value:%Y-%m-%d %H:%M}"
+            return f"{value:%Y-%m-%d %H:%M}{AGAIN * value.fold}"
         case dt.date():
             return f"{value:%Y-%m-%d}"
         case _:
