@@ -40,7 +40,7 @@ def test_the_overview_is_for_people(
         "1,586 page views",
         "█",
         "/projects/xdotool/ ",
-        "… 40 more; the service may have more, beyond the limit",
+        "… 40 more; others may be beyond the limit",
         "countries",
         "(none)",
     ):

@@ -148,7 +148,7 @@ def test_the_repr_is_a_short_table() -> None:
     assert shown == ["pages", "   page views  visitors", "/           9         3"]
     lines = repr(pages_of(*map(str, range(1000)), truncated=True)).splitlines()
     assert len(lines) == 13
-    assert lines[-1].startswith("… 990 more; the service may have more")
+    assert lines[-1].startswith("… 990 more; others may be")
     first = dt.date(2026, 1, 1)
     days = [HistogramEntry(first + dt.timedelta(n), 3, 2) for n in range(300)]
     by_day = Entries(days, name="histogram", entry_type=HistogramEntry)

@@ -24,7 +24,7 @@ CLIPPED: Final = "cut by the period"
 """The note for weeks, months and years that are only partly in the period."""
 AGAIN: Final = " again"
 """What the second of two hours with one name has, where clocks are set back."""
-CUT: Final = "the service may have more, beyond the limit"
+CUT: Final = "others may be beyond the limit"
 
 _HEADINGS: Final = {
     **dict.fromkeys(("value", "name", "hostname", "field", "direction"), ""),
