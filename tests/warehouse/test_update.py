@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from contextlib import ExitStack
 from datetime import date, timedelta
 from pathlib import Path
@@ -64,6 +66,9 @@ def test_the_destination_has_the_rows_of_the_source(
     dataset.update(emulator, lists=LISTS)
     dataset.save(tmp_path)
     assert tables(loaded) == tables(tmp_path)
+    schemas = query(loaded, "SELECT DISTINCT schema_name, comment FROM duckdb_tables()")
+    assert ("web", "The totals of each website and day") in schemas
+    assert {schema for schema, _ in schemas} == {"web"}
     types = dict(row[:2] for row in query(loaded, "DESCRIBE pages"))
     assert (types["seconds_on_page"], types["truncated"]) == ("DOUBLE", "BOOLEAN")
     folder = shutil.copytree(loaded, tmp_path / "copy")
@@ -122,9 +127,9 @@ def test_a_website_is_forgotten_when_it_is_gone(folder: Path) -> None:
     report = run(folder, fewer, progress=interfere)
     assert {*report.websites} == {*fewer.websites}
     assert refused[0].startswith("another run uses the pipeline 'sitestats'")
-    told = "SELECT through, behind, error FROM coverage WHERE hostname = 'docs.example'"
-    [(through, behind, error)] = query(folder, told)
-    assert (through, behind) == (date(2026, 3, 5), None)
+    told = "SELECT through, listed, error FROM coverage WHERE hostname = 'docs.example'"
+    [(through, listed, error)] = query(folder, told)
+    assert (through, listed) == (date(2026, 3, 5), False)
     assert error == "the service does not list this website any more"
     forget(made, ["Docs.Example"])
     assert query(folder, told) == []
@@ -163,6 +168,15 @@ def test_the_source_is_configured_as_dlts_are(
             update(pipeline(tmp_path), sitestats_source())
     assert anon_tracker._ANON_TRACKER_ENDPOINT is None
     assert not dlt.current.run_context().runtime_config.dlthub_telemetry
+
+
+def test_the_import_reads_and_changes_nothing(tmp_path: Path) -> None:
+    """Neither dlt's configuration, which may be broken, nor the environment."""
+    (tmp_path / ".dlt").mkdir()
+    (tmp_path / ".dlt" / "config.toml").write_text("broken = [", "utf-8")
+    code = "import os; was = {**os.environ}; import sitestats.warehouse; "
+    code += "assert {**os.environ} == was"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
 LINUX = (
