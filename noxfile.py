@@ -140,7 +140,7 @@ def docs(session: nox.Session) -> None:
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
     )
-    session.run("python", "tests/support/notebooks.py", *session.posargs)
+    session.run("python", "docs/_tools/notebooks.py", *session.posargs)
 
 
 @nox.session(python=[*dict.fromkeys([*PYTHONS, NEWEST, HERE])])
@@ -297,7 +297,7 @@ def pictures(session: nox.Session) -> None:
         "MPLCONFIGDIR": str(Path(session.create_tmp()).resolve()),
         "PYTHONPATH": HELPERS,
     }
-    session.run("python", "tests/pictures", *session.posargs, env=env)
+    session.run("python", "docs/_tools/pictures.py", *session.posargs, env=env)
 
 
 @nox.session
@@ -311,7 +311,7 @@ def bench(session: nox.Session) -> None:
 def evidence(session: nox.Session) -> None:
     """Write docs/evidence: faults, 100,000 calls, mutated responses."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    script = "tests/support/write_evidence.py"
+    script = "docs/_tools/evidence.py"
     session.run("python", script, *session.posargs, env={"PYTHONPATH": HELPERS})
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from pictures.__main__ import ALL, PICTURES, Cell, Plot, Screen
+from pictures import ALL, PICTURES, Cell, Plot, Screen
 
 pytestmark = pytest.mark.long
 

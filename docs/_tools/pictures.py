@@ -1,6 +1,6 @@
 """Make the pictures of the README and the documentation: ``nox -s pictures``.
 
-    python tests/pictures result demo      # these two; without names, all
+    python docs/_tools/pictures.py result demo      # these two; without names, all
 
 A function makes what a picture shows, and has its name. It runs the real thing against
 an emulator whose day is fixed, so that a picture changes only when what it shows does.
@@ -39,7 +39,7 @@ from chromium import FLAGS, find_chromium
 from sitestats import Client, Outcomes, StatsQuery
 from sitestats.emulator import Emulator
 
-DOCS: Final = Path(__file__).parents[2] / "docs"
+DOCS: Final = Path(__file__).parents[1]
 PICTURES: Final = DOCS / "_static" / "pictures"
 
 # -- what a picture is of: a cell of a notebook, a plot, or a terminal

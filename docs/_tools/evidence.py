@@ -1,6 +1,6 @@
 """Write the page on evidence from runs: ``nox -s evidence``, some ten minutes.
 
-python tests/support/write_evidence.py faults      # this section alone
+python docs/_tools/evidence.py faults      # this section alone
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 
 from fault_cases import CASES, run
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "evidence" / "index.md"
+PAGE: Final = Path(__file__).parents[1] / "evidence" / "index.md"
 SOAK_CALLS: Final = int(os.environ.get("SOAK_CALLS", "100000"))
 FUZZ_INPUTS: Final = int(os.environ.get("FUZZ_INPUTS", "200000"))
 

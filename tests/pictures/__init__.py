@@ -1,1 +1,0 @@
-"""Make the pictures of the README and the documentation: ``nox -s pictures``."""
