@@ -186,7 +186,7 @@ def test_an_entry_without_a_value_has_a_label(
 ) -> None:
     """An entry without a value has the same label wherever it is displayed."""
     entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
-    (tick,) = entries.plot(axes_of()).get_yticklabels()
+    (tick,) = entries.plot(ax=axes_of()).get_yticklabels()
     assert all(words in shown for shown in (*texts_of(entries), tick.get_text()))
 
 

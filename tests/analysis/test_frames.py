@@ -73,10 +73,10 @@ def test_the_schema_does_not_depend_on_rows(kind: str, rows: int) -> None:
     pandas, polars = entries.to_pandas(), entries.to_polars()
     assert len(pandas) == polars.height == rows
     types = {name: str(dtype) for name, dtype in pandas.dtypes.items()}
-    assert types == {name: TYPES[name][0] for name in entries.columns}
-    assert dict(polars.schema) == {name: TYPES[name][1] for name in entries.columns}
+    assert types == {name: TYPES[name][0] for name in entries.columns()}
+    assert dict(polars.schema) == {name: TYPES[name][1] for name in entries.columns()}
     assert polars.equals(pl.DataFrame(pl.from_arrow(entries.to_arrow())))
-    if "date" in entries.columns:
+    if "date" in entries.columns():
         assert [*pandas][:3] == ["date", "pageviews", "visitors"]
     # They get what __arrow_c_stream__ gives, and know nothing of the list.
     assert pl.DataFrame(entries).equals(polars)

@@ -97,7 +97,7 @@ def test_a_bar_that_is_not_whole_is_hatched() -> None:
     """Behind a bar that is not over, or that the period cuts, is a hatched part of the
     axis, which shows an empty one too, and the axis says why.
     """
-    axes = daily(2, partial=1).plot(axes_of())
+    axes = daily(2, partial=1).plot(ax=axes_of())
     *bars, span = axes.patches
     assert [bar.get_hatch() for bar in bars] == [None] * 4
     assert span.get_hatch() == "//"
@@ -106,20 +106,20 @@ def test_a_bar_that_is_not_whole_is_hatched() -> None:
     assert box.width == 1
     assert box.x0 + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
     assert axes.get_xlabel() == "hatched: not over yet"
-    axes = monthly(3, clipped=True).plot(axes_of())
+    axes = monthly(3, clipped=True).plot(ax=axes_of())
     assert len(axes.patches) == 6 + 2
     assert axes.get_xlabel() == "hatched: cut by the period"
-    assert daily(2).plot(axes_of()).get_xlabel() == ""
+    assert daily(2).plot(ax=axes_of()).get_xlabel() == ""
 
 
 def test_many_entries_are_steps() -> None:
     """Up to 60 entries have a bar each; more are two shapes, with a hole where entries
     are missing.
     """
-    assert len(monthly(60).plot(axes_of()).patches) == 120
-    assert len(hourly(8760).plot(axes_of()).collections) == 2
+    assert len(monthly(60).plot(ax=axes_of()).patches) == 120
+    assert len(hourly(8760).plot(ax=axes_of()).collections) == 2
     days = [*daily(100)]
-    axes = entries_of(days[:50] + days[60:], HistogramEntry).plot(axes_of())
+    axes = entries_of(days[:50] + days[60:], HistogramEntry).plot(ax=axes_of())
     (page_views, visitors), noon = axes.collections, date2num(MONDAY) + 0.5
     for shape, height in ((page_views, 8.9), (visitors, 2.9)):
         (path,) = shape.get_paths()
@@ -133,7 +133,7 @@ def test_many_entries_are_steps() -> None:
 def test_weekends_are_told_apart() -> None:
     """Each Saturday and Sunday of days or hours is grey, to the ends of the axis."""
     for entries in (daily(8), hourly(24 * 8), daily(6)):
-        axes = entries.plot(axes_of())
+        axes = entries.plot(ax=axes_of())
         span = axes.patches[-1]
         box = span.get_path().get_extents(span.get_patch_transform())
         saturday = date2num(MONDAY + dt.timedelta(5)) - 0.5 * (len(entries) <= 60)
@@ -158,10 +158,10 @@ def test_a_title_says_what_is_drawn() -> None:
 
 def test_a_second_plot_leaves_room_for_the_first() -> None:
     """Axes that are drawn into twice show both, and the labels once."""
-    axes = daily(3).plot(axes_of())
+    axes = daily(3).plot(ax=axes_of())
     right, top = axes.get_xlim()[1], axes.get_ylim()[1]
     small = [HistogramEntry(MONDAY + dt.timedelta(9), 1, 1)]
-    entries_of(small, HistogramEntry).plot(axes)
+    entries_of(small, HistogramEntry).plot(ax=axes)
     assert axes.get_xlim()[1] > right + 6
     assert axes.get_ylim() == (0, top)
     texts = [text.get_text() for text in axes.get_legend().get_texts()]
@@ -325,12 +325,12 @@ def test_many_are_drawn_into_given_axes(client: Client) -> None:
     queries = [QUERY.last(days=3).website(website) for website in WEBSITES[1:]]
     outcomes = client.stats.get_many(queries).collect()
     grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
-    assert [*outcomes.plot(grid)] == [*grid[0]]
+    assert [*outcomes.plot(ax=grid)] == [*grid[0]]
     assert "1 more" in grid[0, 1].get_xlabel()
-    (alone,) = outcomes[:1].plot(axes_of())
+    (alone,) = outcomes[:1].plot(ax=axes_of())
     assert titles_of([alone]) == ["shop.example"]
-    assert len(outcomes[:2].plot([*Figure().subplots(1, 4)])) == 2
-    (empty,) = outcomes[:0].plot(axes_of())
+    assert len(outcomes[:2].plot(ax=[*Figure().subplots(1, 4)])) == 2
+    (empty,) = outcomes[:0].plot(ax=axes_of())
     assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
     stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
     with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
@@ -345,7 +345,7 @@ def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
     months = [*QUERY.between("2026-04-15", "2026-06-09").each("month")]
     nl = months[1].where(country="NL")
     outcomes = client.stats.get_many([*reversed(months), nl, nl]).collect()
-    first, *others = outcomes.plot(Figure((30, 5)).subplots(1, 4))
+    first, *others = outcomes.plot(ax=Figure((30, 5)).subplots(1, 4))
     assert titles_of(others) == ["shop.example, country=NL"] * 2
     xs = [bar.get_x() for bar in first.patches[:56]]
     assert xs == sorted(set(xs))
@@ -397,7 +397,7 @@ def test_the_palette_goes_with_the_background(
         axes = axes_of()
         axes.figure.set_facecolor(background)
         axes.set_facecolor("none")
-        daily(2).plot(axes)
+        daily(2).plot(ax=axes)
     colors = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches[::2]]
     assert colors == [palette.soft.lower(), palette.strong.lower()]
 

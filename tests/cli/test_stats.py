@@ -319,7 +319,11 @@ def test_a_word_is_days_in_the_zone_of_each_website(
     """
     emulator.add_website("far.example", timezone="Pacific/Kiritimati")
     (tmp_path / "hosts.txt").write_text("far.example")
-    pinned = StatsQuery("far.example").during("this-year").pinned("Pacific/Kiritimati")
+    pinned = (
+        StatsQuery("far.example")
+        .during("this-year")
+        .pinned(timezone="Pacific/Kiritimati")
+    )
 
     def requested(*options: object) -> list[tuple[str, str]]:
         emulator.forget_requests()

@@ -244,7 +244,7 @@ def test_a_report_prints_as_lines() -> None:
 def test_a_table_has_what_needs_attention_first() -> None:
     """A shortened table keeps the websites that are not as specified, and its note."""
     table = report()._displayed()
-    rows = [*zip(*(column.cells for column in table.columns), strict=True)]
+    rows = [*zip(*(column.cells for column in table.body), strict=True)]
     assert [row[0] for row in rows] == [
         *("differing.example", "refused.example", "unknown.example"),
         *("not-tried.example", "added.example", "present.example"),
@@ -289,7 +289,7 @@ def test_a_report_becomes_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
-    assert tuple(frame.columns) == ProvisioningReport.columns
+    assert [*frame.columns] == report().columns() == [*report().to_dicts()[0]]
     assert frame["public"].dropna().tolist() == [False] * 3 + [True]
     assert frame["error"][3] == "It is taken"
     differing = "timezone is 'Asia/Tokyo' and should be 'UTC'"

@@ -172,7 +172,7 @@ def test_a_word_is_the_unit_before_today_or_until_today(
         assert last == today
     else:
         assert name(last + DAY) == name(today) != name(last)
-    assert days_of(QUERY.during(word, now=now).pinned(zone)) == (first, last)
+    assert days_of(QUERY.during(word, now=now).pinned(timezone=zone)) == (first, last)
     assert pickle.loads(pickle.dumps(query)) == eval(repr(query), NAMES) == query
 
 
@@ -192,7 +192,7 @@ def test_the_last_weeks_and_months_are_whole_ones(
     assert days_of(parts[-1]) == days_of(last)
     first = days_of(parts[0])[0]
     assert first.day == 1 if unit == "month" else first.weekday() == 0
-    assert days_of(query.pinned("Asia/Tokyo")) == days_of(tokyo)
+    assert days_of(query.pinned(timezone="Asia/Tokyo")) == days_of(tokyo)
     assert pickle.loads(pickle.dumps(query)) == eval(repr(query), NAMES) == query
 
 
@@ -241,11 +241,11 @@ def test_words_are_what_the_emulator_takes(
 ) -> None:
     """At every moment, for every form of a period, and in the query's own zone too."""
     expected = QUERY.between(*taken(query, zone, now))
-    assert query.pinned(zone, now) == expected
+    assert query.pinned(timezone=zone, now=now) == expected
     own = query.timezone(zone)
     # The zone of the website does not count where the query has its own.
     for other in (None, zone, "Asia/Tokyo"):
-        assert own.pinned(other, now) == expected.timezone(zone)
+        assert own.pinned(timezone=other, now=now) == expected.timezone(zone)
 
 
 MONTHS = {
@@ -259,8 +259,10 @@ MONTHS = {
 def test_what_is_left_to_the_service_is_a_month(today: str, start: str) -> None:
     """In a shorter month the day of a month ago is its last one."""
     now = datetime.fromisoformat(f"{today}T12:00Z")
-    assert QUERY.pinned("UTC", now) == QUERY.between(start, today)
-    assert QUERY.between(None, today).pinned("UTC", now) == QUERY.between(start, today)
+    assert QUERY.pinned(timezone="UTC", now=now) == QUERY.between(start, today)
+    assert QUERY.between(None, today).pinned(timezone="UTC", now=now) == QUERY.between(
+        start, today
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
@@ -269,15 +271,15 @@ def test_only_the_period_is_pinned(query: StatsQuery, now: datetime) -> None:
     """A pinned query stays the same one tomorrow, and requests the same."""
     zone = query.params().get("timezone", "Europe/Amsterdam")
     with suppress(QueryError):  # a date in the future, up to a word
-        pinned = query.pinned(zone, now)
-        assert pinned.pinned(zone, now + 400 * DAY) is pinned
+        pinned = query.pinned(timezone=zone, now=now)
+        assert pinned.pinned(timezone=zone, now=now + 400 * DAY) is pinned
         assert pinned.between() == query.between()
 
 
 def test_now_is_the_clock_of_this_machine() -> None:
     """Without a moment the words are those of the present."""
     before = datetime.now(UTC).date()
-    day, _ = days_of(QUERY.on("today").pinned("UTC"))
+    day, _ = days_of(QUERY.on("today").pinned(timezone="UTC"))
     assert before <= day <= datetime.now(UTC).date()
 
 

@@ -260,7 +260,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     "timezone-name": calls(Q.timezone, "utc", UTC),
     "period-day": calls(Q.on, 20260301, "2026-03", None),
     "period-date": [*calls(Q.on, "2026-02-29"), *calls(Q.during, "2026-W54")],
-    "period-naive": calls(Q.last(3).pinned, {"zone": "UTC", "now": NOON}),
+    "period-naive": calls(Q.last(3).pinned, {"timezone": "UTC", "now": NOON}),
     "period-order": calls(Q.between, {"start": "2026-03-02", "end": date(2026, 3, 1)}),
     "period-days": [
         *calls(

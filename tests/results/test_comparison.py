@@ -538,7 +538,7 @@ def test_months_of_one_website_have_their_days(client: Client) -> None:
 
 def test_a_plot(client: Client, growth: Comparisons) -> None:
     """Two bars for each website, of the total that was chosen, for 20 at most."""
-    axes = growth.plot("visitors", Figure().subplots())
+    axes = growth.plot("visitors", ax=Figure().subplots())
     names, changes = zip(*growth.largest("visitors"), strict=True)
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == [*(one.now for one in changes), *(one.before for one in changes)]

@@ -138,7 +138,7 @@ def test_containers_are_values() -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         container.truncated = True  # type: ignore[misc]  # the point
     empty: Entries[PageEntry] = Entries(name="pages", entry_type=TimedPageEntry)
-    assert empty.columns == ("value", "pageviews", "visitors", "seconds_on_page")
+    assert empty.columns() == ["value", "pageviews", "visitors", "seconds_on_page"]
     assert empty.column("pageviews") == []
 
 

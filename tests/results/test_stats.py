@@ -10,10 +10,18 @@ from typing import Any
 import pytest
 
 from fake_responses import entry, read_response, stats_json
-from sitestats._common.errors import FieldNotRequestedError
+from sitestats import (
+    Failed,
+    FieldNotRequestedError,
+    NotFoundError,
+    Outcome,
+    Outcomes,
+    Stats,
+    StatsQuery,
+    Succeeded,
+)
 from sitestats._common.fields import FIELDS
-from sitestats._query.builder import StatsQuery
-from sitestats._results.stats import Stats
+from sitestats.types import Comparison
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
 DATA = stats_json(
@@ -135,12 +143,33 @@ def test_a_result_becomes_json() -> None:
     }
 
 
-def test_a_view_that_returns_a_result_is_told_what_to_return() -> None:
-    """FastAPI's own words would be that it has no __dict__."""
-    encoders = pytest.importorskip("fastapi.encoders")
+def returning(value: object) -> Any:
+    """A view that returns *value*."""
+    return lambda: value
+
+
+@pytest.mark.filterwarnings("ignore:the two periods")
+def test_views_return_results() -> None:
+    """FastAPI makes JSON of them, with a schema, and says so where it has no type."""
+    fastapi = pytest.importorskip("fastapi")
+    app, one = fastapi.FastAPI(), stats()
+    outcomes = Succeeded(QUERY, 0, one), Failed(QUERY, 1, NotFoundError("no", 404))
+    values: dict[Any, Any] = {
+        Stats: one,
+        list[Outcome]: [*outcomes],
+        Comparison: one.compare_to(one),
+        Outcomes: Outcomes(outcomes),
+    }
+    for kind, value in values.items():
+        app.get(f"/{len(app.routes)}", response_model=kind)(returning(value))
+    browser = pytest.importorskip("fastapi.testclient").TestClient(app)
+    found = [browser.get(route.path).json() for route in app.routes[-4:]]
+    comparison = values[Comparison].to_dict()
+    dicts = [one.to_dict(), [o.to_dict() for o in outcomes], comparison]
+    assert found == [*dicts, values[Outcomes].to_dicts()]
+    assert len(browser.get("/openapi.json").json()["paths"]) == 4
     with pytest.raises(ValueError, match=r"return stats\.to_dict\(\)"):
-        encoders.jsonable_encoder(stats())
-    assert encoders.jsonable_encoder(stats().to_dict())["visitors"] == 41
+        pytest.importorskip("fastapi.encoders").jsonable_encoder(one)
 
 
 def test_the_repr_is_short() -> None:

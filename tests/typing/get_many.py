@@ -91,9 +91,9 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
     growth.to_pandas("histogram")
     growth.plot("visitrs")  # type: ignore[arg-type] # misspelt
     assert_type(outcomes.plot(sharey=True), NDArray[np.object_])
-    outcomes.plot(Figure().subplots(2, 2))
-    outcomes.plot([Figure().subplots()])
-    outcomes.plot("histogram")  # type: ignore[arg-type] # no axes
+    outcomes.plot(ax=Figure().subplots(2, 2))
+    outcomes.plot(ax=[Figure().subplots()])
+    outcomes.plot(ax="histogram")  # type: ignore[arg-type] # no axes
     outcomes.compare_to([*outcomes])  # type: ignore[arg-type] # no outcomes
 
 

@@ -30,7 +30,7 @@ def every_step(query: StatsQuery) -> None:
         .during(date(2026, 3, 5))
         .during(pd.Period("2026-03"))
         .during("last-month", now=march)
-        .pinned("UTC", now=march)
+        .pinned(timezone="UTC", now=march)
         .previous("year")
         .timezone("Europe/Amsterdam")
         .where(country="NL", pages=["/a*", "/b*"])

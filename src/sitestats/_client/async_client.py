@@ -455,7 +455,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
+        params: Mapping[str, str | bool | float | None] | None = None,
         json: JsonValue = None,
     ) -> JsonValue:
         """Call a custom endpoint (section 1), with both credentials.

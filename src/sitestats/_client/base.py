@@ -44,8 +44,9 @@ RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 
 
 class Options(TypedDict, Generic[HttpClientT], total=False):
-    """The constructor's keyword arguments, the credentials left out."""
+    """The constructor's keyword arguments without the key."""
 
+    user_id: str | NotGiven | None
     timeout: float
     total_timeout: float
     retries: int | RetryPolicy

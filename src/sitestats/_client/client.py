@@ -429,7 +429,7 @@ class Client(BaseClient["httpx.Client", Runner]):
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
+        params: Mapping[str, str | bool | float | None] | None = None,
         json: JsonValue = None,
     ) -> JsonValue:
         """Call a custom endpoint (section 1), with both credentials.
@@ -437,7 +437,7 @@ class Client(BaseClient["httpx.Client", Runner]):
         Args:
             method: Such as ``"GET"``, the only one that is retried.
             path: Below the base address, with a leading slash.
-            params: Query parameters, not yet encoded.
+            params: Query parameters, not yet encoded; one that is None is left out.
             json: The body; None sends none.
 
         Returns:

@@ -29,7 +29,7 @@ import anyio
 import attrs
 from attrs.validators import optional
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError
 from sitestats._common.fields import FieldsT_contra
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import (
@@ -38,10 +38,9 @@ from sitestats._common.settings import (
     check_seconds,
     positive_count,
 )
-from sitestats._common.text import shown
 from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
-from sitestats._query.builder import StatsQuery
+from sitestats._query.builder import StatsQuery, check_query
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 
 from .runner import AsyncRunner, Runner, Stop
@@ -93,6 +92,8 @@ class _Block(Generic[RunnerT]):
         if isinstance(queries, StatsQuery):
             raise TypeError("get_many takes many: call get(query) or get_many([query])")
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
+        # A text would be taken as its letters.
+        queries = (queries,) if isinstance(queries, str) else queries
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
         self._total = len(queries) if isinstance(queries, Sized) else None
         # More would wait for a connection while their total_timeout runs.
@@ -110,6 +111,9 @@ class _Block(Generic[RunnerT]):
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(f"a stream has no {name!r}: call .collect() first")
+
+    def __repr__(self) -> str:
+        return "<outcomes of get_many: iterate in a with block, or call .collect()>"
 
     def _enter(self) -> None:
         if self._is_begun:
@@ -186,13 +190,7 @@ class _Block(Generic[RunnerT]):
             if query is _END:
                 self._are_all_taken = True
                 return
-            if not isinstance(query, StatsQuery):
-                message = (
-                    f"each query is a StatsQuery, not {shown(query)}: make those of "
-                    "websites by query.each(websites=…)"
-                )
-                where = f"queries[{self._taken}]"
-                raise QueryError([Problem(message, where=where)])
+            check_query(query, f"queries[{self._taken}]")
             self._taken += 1
             self._begin((query, self._taken - 1))
             if not self._results.empty():

@@ -10,7 +10,7 @@ The tree is split by what the caller can do::
       x InvalidInputError             correct the value; also a ValueError
         + QueryError
         + SpecError
-      x FieldNotRequestedError        request the field; also an AttributeError
+      x FieldNotRequestedError        request the field; also a KeyError
       x MissingExtraError             install the extra; also an ImportError
       x TransportError                try later
         + ConnectionFailedError
@@ -195,11 +195,11 @@ class SpecError(InvalidInputError):
 
 
 @attrs.define(slots=False)
-class FieldNotRequestedError(SiteStatsError, AttributeError):
+class FieldNotRequestedError(SiteStatsError, AttributeError, KeyError):
     """A value was read that the query did not request.
 
     It is also an ``AttributeError``, so that ``hasattr`` and ``getattr`` with a default
-    work.
+    work, and a ``KeyError``.
     """
 
     message: str

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import (
     ConfigurationError,
+    Problem,
+    QueryError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
@@ -108,10 +110,13 @@ def of_both_periods(
     """The queries, followed by those for the periods *against*.
 
     Raises:
-        QueryError: A query has no such period; or only one is given, and it or the
-            other one breaks a rule.
+        QueryError: A query has no such period, or is not a query; or only one is given,
+            and it or the other one breaks a rule.
     """
-    now = [given] if isinstance(given, StatsQuery) else [*given]
+    if hasattr(given, "compare_to"):
+        message = "results are compared by .compare_to(other)"
+        raise QueryError([Problem(message, where="query")])
+    now = [given] if isinstance(given, StatsQuery | str) else [*given]
     queries = [*now, *(query_against(query, against) for query in now)]
     if isinstance(given, StatsQuery):
         for query in queries:
@@ -153,7 +158,7 @@ def request_json(
     method: str,
     path: str,
     *,
-    params: Mapping[str, str] | None,
+    params: Mapping[str, str | bool | float | None] | None,
     json: JsonValue,
 ) -> Flow[JsonValue]:
     """The decoded response of a custom endpoint (section 1)."""

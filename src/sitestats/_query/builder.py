@@ -245,7 +245,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return _previous(self, unit, "previous")
 
     def pinned(
-        self, zone: str | None = None, now: datetime | None = None
+        self, *, timezone: str | None = None, now: datetime | None = None
     ) -> StatsQuery[FieldsT_co]:
         """Make a query for the same days, with dates in place of words.
 
@@ -253,8 +253,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         or the last day of a shorter month, to today (section 8).
 
         Args:
-            zone: The time zone of the website, which decides which days words mean. If
-                the query has a zone, that one is used.
+            timezone: That of the website, which decides which days words mean. If the
+                query has a zone, that one is used.
             now: The present: a datetime with a time zone. None reads this machine's
                 clock.
 
@@ -263,14 +263,17 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
         >>> from datetime import UTC, datetime
         >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
-        >>> StatsQuery("example.com").on("yesterday").pinned("Asia/Tokyo", now)
+        >>> query = StatsQuery("example.com").on("yesterday")
+        >>> query.pinned(timezone="Asia/Tokyo", now=now)
         StatsQuery('example.com').on('2026-03-31')
         """
         if self._word is None and None not in map(periods.as_date, _days(self)):
             return self
-        name = requested(self).timezone or (zone and periods.timezone(zone, "pinned"))
+        name = requested(self).timezone
+        if timezone is not None and name is None:
+            name = periods.timezone(timezone, "pinned")
         if name is None:
-            message = "words are days in a time zone: use .pinned(website.timezone)"
+            message = "words are days in a time zone: use .pinned(timezone=…)"
             raise refusal("period-zone", message, "pinned")
         start, end = _days(self._with({"timezone": name}))
         return self.between(*periods.pinned(start, end, name, now))
@@ -646,20 +649,26 @@ def validated(query: StatsQuery, *, has_key: bool) -> Requested:
     """The parameters of *query* as they are sent, once every rule was checked.
 
     Raises:
-        TypeError: It is not a query; the message says how to make one.
-        QueryError: Rules are broken; it holds every problem.
+        QueryError: Rules are broken, or it is not a query; it holds every problem.
     """
-    _check_query(query)
+    check_query(query)
     query.validate(has_key=has_key)
     return query._requested
 
 
-def _check_query(given: object) -> None:
+def check_query(given: object, where: str = "query") -> None:
+    """Check that *given* is a query.
+
+    Raises:
+        QueryError: It is not; the message says how to make one.
+    """
     if not isinstance(given, StatsQuery):
-        raise TypeError(
+        message = (
             f"a query is a StatsQuery, not {shown(given)}: make one by "
-            "StatsQuery('example.com').fields(…)"
+            "StatsQuery('example.com').fields(…), and one for each website by "
+            "query.each(websites=…)"
         )
+        raise QueryError([Problem(message, where=where)])
 
 
 Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
@@ -673,7 +682,7 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
     Raises:
         QueryError: *other* is not a period, or the one before is not known.
     """
-    _check_query(query)
+    check_query(query)
     if isinstance(other, StatsQuery):
         return other
     if isinstance(other, tuple) and len(other) == 2:  # noqa: PLR2004 - a pair

@@ -331,13 +331,14 @@ def split(
 
     The first and the last unit are cut where the period begins and ends.
     """
-    one_of(unit, get_args(Unit), "period-unit", "a unit", "each")
+    hint = ": .each(websites=…) takes websites" * (not isinstance(unit, str))
+    one_of(unit, get_args(Unit), "period-unit", f"a unit{hint}", "each")
     # The service's default for the end is today (section 4.3).
     back, to = days_back(start), days_back(end or "today")
     if unit == "day" and back is not None and to is not None:
         yield from ((name, name) for name in map(placeholder, range(back, to - 1, -1)))
         return
-    use = ".last(months=…) or .pinned(website.timezone) before .each(…)"
+    use = ".last(months=…) or .pinned(timezone=…) before .each(…)"
     first, until = _dates(start, end, use, "each")
     while True:
         last_day = min(ending(first, str(unit)), until)

@@ -188,7 +188,7 @@ class Changes(Rows[EntryChange, Never]):
         items = tuple(item for item in self._items if item.direction in directions)
         return attrs.evolve(self, items=items)
 
-    def plot(self, count: CountName | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, count: CountName | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw each entry's count in both periods (the extra ``plot``).
 
         Args:
@@ -248,7 +248,8 @@ def changes_of(
         interval: That of a histogram.
     """
     is_histogram = now.name == "histogram"
-    key = "start" if "start" in now.columns else now.columns[0]
+    columns = now.entry_type.columns
+    key = "start" if "start" in columns else columns[0]
     names = _count_names(now.name)
     new, old = sides = dict[Any, Any](), dict[Any, Any]()
     for side, entries, begin in zip(sides, (now, before), begins, strict=True):
@@ -387,6 +388,9 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
 
     def __contains__(self, name: object) -> bool:
         return name in TABLES and name in self.now and name in self.before
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [name for name in TABLES if name in self]
 
     def __getitem__(self, name: TableName) -> Changes:
         """The changes of one list.
@@ -684,7 +688,7 @@ class Comparisons(Many[Comparison, TableName]):
             found, key=lambda one: (one[1].absolute is None, -abs(one[1].absolute or 0))
         )
 
-    def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, total: TotalName | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw a total of each website in both periods (the extra ``plot``).
 
         Args:

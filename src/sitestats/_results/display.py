@@ -199,6 +199,20 @@ class HasFrame(Generic[FieldT]):
 
         write_workbook(file, self._tables())
 
+    def columns(self, field: FieldT | None = None) -> list[str]:
+        """The names of the columns of a frame, also of one without rows.
+
+        They are the keys of ``to_dicts``.
+
+        Raises:
+            FieldNotRequestedError: See ``to_pandas``.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
+        >>> client.stats.get_many([query]).collect().columns("countries")[4:]
+        ['value', 'pageviews', 'visitors', 'truncated', 'query']
+        """
+        return [column.name for column in self._table(field)]
+
     def _rows_of(self, field: FieldT | None) -> Sequence[Column]:
         if field is None:
             return self._table()
@@ -231,20 +245,6 @@ class HasFrames(HasFrame[FieldT]):
         """The code that makes each query again."""
         return Table("queries", [named("code", [*map(repr, self._queries())])])
 
-    def columns(self, field: FieldT | None = None) -> list[str]:
-        """The names of the columns of a frame, also of one without rows.
-
-        They are the keys of ``to_dicts``.
-
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
-        >>> client.stats.get_many([query]).collect().columns("countries")[4:]
-        ['value', 'pageviews', 'visitors', 'truncated', 'query']
-        """
-        return [column.name for column in self._table(field)]
-
 
 # --- notebooks and terminals ------------------------------------------------------
 
@@ -270,6 +270,21 @@ class Displayed(Public):
 
         return Display(self).__rich_console__(console, options)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
+        """For FastAPI: an instance, whose JSON is what ``to_dict`` or ``to_dicts``
+        returns.
+        """
+        from pydantic_core import core_schema as schema
+
+        self: Any = cls
+        is_one = hasattr(cls, "to_dict")
+        serialization = schema.plain_serializer_function_ser_schema(
+            self.to_dict if is_one else self.to_dicts,
+            return_schema=schema.dict_schema() if is_one else schema.list_schema(),
+        )
+        return schema.is_instance_schema(cls, serialization=serialization)
+
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
         from sitestats.analysis._display import to_text
@@ -288,22 +303,22 @@ class Table(HasFrame[Never], Displayed):
 
     title: str
     """The text above the table."""
-    columns: Sequence[Column]
+    body: Sequence[Column]
     """Its columns, each with a name and as many cells."""
     note: str = ""
     """The text below the last row."""
 
     def head(self, most: int) -> Table:
         """The first rows; the note says how many there are beyond."""
-        more = count_rows(self.columns) - most
+        more = count_rows(self.body) - most
         if more <= 0:
             return self
-        columns = [one._replace(cells=one.cells[:most]) for one in self.columns]
+        columns = [one._replace(cells=one.cells[:most]) for one in self.body]
         note = "; ".join(filter(None, [f"… {more:,} more", self.note]))
         return Table(self.title, columns, note)
 
-    def _table(self) -> Sequence[Column]:
-        return self.columns
+    def _table(self, _field: None = None) -> Sequence[Column]:
+        return self.body
 
     def _tables(self) -> Iterable[Table]:
         return [self]
@@ -366,6 +381,9 @@ class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
             return self._part(index)
         place = self._place_of(index) if isinstance(index, str | date | None) else index
         return self._items[place]
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return [*filter(None, dict.fromkeys(self._names()))]
 
     def _part(self, part: slice) -> Self:
         return attrs.evolve(self, items=self._items[part])

@@ -264,36 +264,31 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the values of each entry."""
-        return self.entry_type.columns
-
     def column(self, name: str) -> list[Any]:
         """One value of every entry.
 
         Raises:
             FieldNotRequestedError: The entries don't have this value.
         """
-        if name not in self.columns:
+        columns = self.entry_type.columns
+        if name not in columns:
             raise FieldNotRequestedError(
-                f"entries of {self.name!r} have no {name!r}, but "
-                f"{', '.join(self.columns)}",
+                f"entries of {self.name!r} have no {name!r}, but {', '.join(columns)}",
                 name=name,
             )
         return [*map(attrgetter(name), self._items)]
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        zone = common_zone([self.timezone])
-        return [named(name, self.column(name), zone) for name in self.columns]
+        zone, names = common_zone([self.timezone]), self.entry_type.columns
+        return [named(name, self.column(name), zone) for name in names]
 
     def _tables(self) -> Sequence[Table]:
         return [Table(self.name, self._table())]
 
     def _names(self) -> Sequence[object]:
-        return [*map(for_json, self.column(self.columns[0]))]
+        return [*map(for_json, self.column(self.entry_type.columns[0]))]
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the entries with matplotlib (the extra ``plot``).
 
         A histogram has bars of page views, and of visitors in front; more than 60

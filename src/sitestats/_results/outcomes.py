@@ -17,7 +17,7 @@ from sitestats._query.periods import as_date
 
 from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw_each
 from .entries import Entries, check_list, entry_class, histogram_class
-from .tables import Column, around, label_of, named, stacked, subject
+from .tables import Column, around, for_json, label_of, named, stacked, subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,11 @@ class Failed(Displayed):
     def result(self) -> NoReturn:
         """Raise the error."""
         raise self.error
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The query as plain values, ready for JSON, with the ``error`` as a text."""
+        days = {name: for_json(day) for name, day in days_of(self).items()}
+        return {"hostname": self.query.hostname, **days, "error": error_of(self)}
 
     def _displayed(self) -> Table:
         return Table(label_of(self.query), [named("", [error_of(self)])])
@@ -280,8 +285,8 @@ class CollectedOutcomes(
 
     def plot(
         self,
-        ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
         *,
+        ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
         most: int = 24,
         sharey: bool = False,
     ) -> NDArray[np.object_]:

@@ -349,7 +349,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
 
         return warned([Comparison(self, before)])[0]
 
-    def plot(self, field: TableName | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, field: TableName | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the histogram or a list, with the website and the period as the title.
 
         It needs the extra ``plot``. See ``Entries.plot``.

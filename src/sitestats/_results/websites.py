@@ -19,6 +19,14 @@ from .tables import Column, Count, named, of_rows
 class _NamedValues(Displayed):
     """Values that are shown by their names."""
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The values by their names, ready for JSON.
+
+        >>> client.websites.list()[0].to_dict()["hostname"]
+        'semicomplete.com'
+        """
+        return attrs.asdict(self, filter=lambda field, _: field.name != "problems")
+
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
         title = values.pop("hostname")
@@ -72,18 +80,6 @@ class Website(_NamedValues):
     def unknown(self) -> tuple[str, ...]:
         """The names of the values that can't be read, and are None."""
         return tuple(problem.where.rpartition(".")[2] for problem in self.problems)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The website as plain values, ready for JSON.
-
-        >>> website = client.websites.list()[0]
-        >>> website.to_dict()["hostname"]
-        'semicomplete.com'
-        """
-        values: dict[str, JsonValue] = {
-            name: getattr(self, name) for name in self.columns
-        }
-        return {**values, "extra": dict(self.extra)}
 
 
 @attrs.frozen(repr=False)

@@ -85,13 +85,13 @@ def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
-    is_list = table.columns[0].name in {"value", "name"}
+    is_list = table.body[0].name in {"value", "name"}
     name = heading(table.title)
-    has_rows = count_rows(table.columns) > 0
+    has_rows = count_rows(table.body) > 0
     if not is_list or not has_rows:
         yield Text(plain(name), style="bold")
     if has_rows:
-        headings = [heading(column.name) for column in table.columns]
+        headings = [heading(column.name) for column in table.body]
         yield make_table(table, [name, *headings[1:]] if is_list else headings)
     else:
         yield from _note(NO_ENTRIES if is_list else "none")
@@ -107,16 +107,16 @@ def make_table(table: Table, headings: Sequence[str]) -> rich_tables.Table:
         padding=(0, 1, 0, 0),
         show_header=any(headings),
     )
-    for column, name in zip(table.columns, headings, strict=True):
+    for column, name in zip(table.body, headings, strict=True):
         drawn.add_column(
             Text(plain(name)),
             justify="right" if column.is_number else "left",
             overflow="fold",
             no_wrap=column.is_number,
         )
-    for row in zip(*(column.cells for column in table.columns), strict=True):
+    for row in zip(*(column.cells for column in table.body), strict=True):
         drawn.add_row(
-            *(_text(c, v, table.title) for c, v in zip(table.columns, row, strict=True))
+            *(_text(c, v, table.title) for c, v in zip(table.body, row, strict=True))
         )
     return drawn
 

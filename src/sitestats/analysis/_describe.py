@@ -165,14 +165,14 @@ class Bar:
 
 def is_chart(table: Table) -> bool:
     """Whether a table is a histogram, which is drawn; its changes are a table."""
-    names = [column.name for column in table.columns[:2]]
+    names = [column.name for column in table.body[:2]]
     return table.title == "histogram" and names == ["date", "pageviews"]
 
 
 def bars_of(table: Table) -> list[Bar]:
     """The last bars of a histogram's table, as many as fit into a chart."""
-    names = [column.name for column in table.columns]
-    rows = zip(*(column.cells[-_MOST_BARS:] for column in table.columns), strict=True)
+    names = [column.name for column in table.body]
+    rows = zip(*(column.cells[-_MOST_BARS:] for column in table.body), strict=True)
     return [_bar(dict(zip(names, row, strict=True))) for row in rows]
 
 
@@ -191,6 +191,6 @@ def _bar(row: dict[str, Any]) -> Bar:
 def chart_note(table: Table, bars: Sequence[Bar], which: str) -> str:
     """The note below a chart: why some bars are not whole, and what is left out."""
     found = " or ".join(dict.fromkeys(bar.mark for bar in bars if bar.mark))
-    rows = count_rows(table.columns)
+    rows = count_rows(table.body)
     last = f"the last {len(bars):,} of {rows:,}" if len(bars) < rows else ""
     return joined(found and f"{which} {found}", last)

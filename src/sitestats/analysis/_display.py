@@ -75,8 +75,8 @@ def to_text(result: Displayed) -> str:
 
 def _lines(table: Table) -> Iterator[str]:
     yield heading(table.title)
-    if count_rows(table.columns):
-        columns = [_cells(column, table.title) for column in table.columns]
+    if count_rows(table.body):
+        columns = [_cells(column, table.title) for column in table.body]
         yield from ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
     else:
         yield "none"

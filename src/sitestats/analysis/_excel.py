@@ -59,7 +59,7 @@ def write_workbook(
             sheet.freeze_panes(1, 0)
             # Whatever it looks like: options leave "{=1}" a formula in version 3.2.0.
             sheet.add_write_handler(str, _write_text)
-            _write(sheet, _with_zone(table.columns), bold, looks)
+            _write(sheet, _with_zone(table.body), bold, looks)
     if hasattr(file, "write"):
         cast("IO[bytes]", file).write(buffer.getvalue())
     else:

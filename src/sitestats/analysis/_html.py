@@ -55,20 +55,20 @@ def _note(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    is_list = table.columns[0].name in {"value", "name"}
+    is_list = table.body[0].name in {"value", "name"}
     drawn = [
         _column(column, table.title, has_bars=is_list and place == 1)
-        for place, column in enumerate(table.columns)
+        for place, column in enumerate(table.body)
     ]
     head = "".join(
         f"<th{kind}>{escape(heading(column.name))}</th>"
-        for column, (kind, _) in zip(table.columns, drawn, strict=True)
+        for column, (kind, _) in zip(table.body, drawn, strict=True)
     )
     rows = zip(*(cells for _, cells in drawn), strict=True)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     empty = "" if body else NO_ENTRIES if is_list else "none"
     if note := joined(empty, table.note):
-        width = len(table.columns)
+        width = len(table.body)
         body += f"<tr><td class='note' colspan='{width}'>{escape(note)}</td></tr>"
     return (
         f"<table class='{'list' if is_list else 'sheet'}'>"

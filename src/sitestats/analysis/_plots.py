@@ -114,7 +114,7 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
     if entries.name == "histogram":
         _set_note(ax, _histogram(ax, [*entries]))
         return
-    label, count = entries.columns[:2]
+    label, count = entries.columns()[:2]
     shown = entries[: _room_of(ax)]
     names = [name or unknown(entries.name) for name in shown.column(label)]
     ax.barh(range(len(shown)), shown.column(count), color=palette_of(ax).soft)

@@ -52,7 +52,7 @@ class Show:
         if self.output == "json":
             print_json(result.to_dict())
         elif self.output == "csv":
-            print_csv(result.columns, [item.row() for item in result.items])
+            print_csv(result.columns(), [item.row() for item in result.items])
         elif not self.quiet:
             _echo(result.changes())
         if self.quiet and not result.complete:

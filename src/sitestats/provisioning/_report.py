@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, Never, TypeAlias, get_args
 
 import attrs
 
 from sitestats._common.errors import ResponseError, ServiceError, SiteStatsError
 from sitestats._common.text import counted, shown
 from sitestats._public import Public
-from sitestats._results.display import Displayed, Table
-from sitestats._results.tables import named, of_rows
+from sitestats._results.display import Displayed, HasFrame, Table
+from sitestats._results.tables import Column, of_rows
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from ._specs import Difference, WebsiteSpec, as_added, by_hostname, differences_of
@@ -25,6 +25,11 @@ _BY_HAND: Final = (
     "website's settings in the service's dashboard"
 )
 _HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
+_COLUMNS: Final = (
+    *("hostname", "written", "state", "timezone", "public", "label"),
+    *("differences", "error"),
+)
+"""The names of a row."""
 _MOST_NAMED: Final = 5
 
 
@@ -129,17 +134,11 @@ class ProvisionedWebsite(Public):
 
 
 @attrs.frozen(repr=False)
-class _Items(Displayed):
+class _Items(HasFrame[Never], Displayed):
     """One item for each specification: what plans and reports have in common."""
 
     items: tuple[ProvisionedWebsite, ...]
     """One for each specification, in the given order."""
-
-    columns: ClassVar[tuple[str, ...]] = (
-        *("hostname", "written", "state", "timezone", "public", "label"),
-        *("differences", "error"),
-    )
-    """The columns of a frame, which are the names of a row."""
 
     @property
     def present(self) -> tuple[ProvisionedWebsite, ...]:
@@ -187,17 +186,6 @@ class _Items(Displayed):
         items = [item.to_dict() for item in self.items]
         return {"complete": self.complete, "items": items}
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame with one row for each website.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        rows = [item.row() for item in self.items]
-        columns = [named(name, [row[name] for row in rows]) for name in self.columns]
-        # A flag without gaps is a plain bool; this column has always been nullable.
-        return Table("websites", columns).to_pandas().astype({"public": "boolean"})
-
     def changes(self) -> str:
         """The text of ``str``, without the websites that are ``present``.
 
@@ -229,6 +217,21 @@ class _Items(Displayed):
             for item in items
         ]
         return "\n".join([self.summary(), *map(str.rstrip, lines), *self._notes()])
+
+    def to_pandas(self, field: None = None) -> Any:
+        """A pandas data frame with one row for each website.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        # A flag without gaps is a plain bool; this column has always been nullable.
+        return super().to_pandas(field).astype({"public": "boolean"})
+
+    def _table(self, _field: None = None) -> Sequence[Column]:
+        return of_rows(_COLUMNS, [[*item.row().values()] for item in self.items])
+
+    def _tables(self) -> Sequence[Table]:
+        return [Table("websites", self._table())]
 
     def _displayed(self) -> Table:
         # A long table is shortened, so what needs attention comes first.
