@@ -12,7 +12,7 @@ import base64
 import ssl
 import sys
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -159,7 +159,7 @@ def own_client(
         transport: Any = kind(**options)
     except ImportError as error:
         raise ConfigurationError(str(error)) from None
-    for name, value in [*vars(transport).items()]:
+    for name, value in [*cast("dict[str, Any]", vars(transport)).items()]:
         if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
             if proxy is None:
                 direct = _AsyncDirect if is_awaited else _Direct
@@ -201,12 +201,12 @@ class _DirectPool:
     def create_connection(self, origin: httpcore.Origin) -> Any:  # noqa: ARG002
         """What httpcore's own method sends by, where a tool wraps and calls that."""
         return SimpleNamespace(
-            handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),
-            handle_async_request=lambda it: self._exchanged(it, known=False),
+            handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+            handle_async_request=partial(self._exchanged, known=False),
             # It is for one request.
             is_closed=lambda: True,
             is_idle=lambda: False,
-            can_handle_request=lambda _: False,
+            can_handle_request=lambda _: False,  # pyright: ignore[reportUnknownLambdaType]
         )
 
     async def _exchanged(self, request: httpcore.Request, *, known: bool = True) -> Any:
@@ -242,11 +242,10 @@ class _AsyncDirect(_DirectPool, httpcore.AsyncConnectionPool):
         return await self._exchanged(request)
 
 
-def _is_replaced(method: Any) -> bool:
+def _is_replaced(fn: Any) -> bool:
     """Whether a tool, such as respx, has put its own in the place of httpcore's."""
     # The name of its module is no help: functools.wraps copies that.
-    module: str = getattr(method, "__globals__", {}).get("__name__", "")
-    return not module.startswith("httpcore.")
+    return not getattr(fn, "__globals__", {}).get("__name__", "").startswith("httpcore")
 
 
 # --- proxies and certificates -----------------------------------------------------

@@ -117,7 +117,7 @@ class Exchange:
         # Not connect_ex: what guards tests against the network patches this one.
         sock.connect(address)
 
-    async def do(self, sock: Any, _: Any, call: Callable[..., T], *args: Any) -> T:
+    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:  # noqa: ARG002
         """Call *call* as soon as the socket is ready for it, within the timeout."""
         sock.settimeout(self.left())
         return call(*args)
