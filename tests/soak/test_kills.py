@@ -1,13 +1,14 @@
 """Processes that are killed: ``ensure`` at random moments, and a warehouse's update
 before each of its steps as well.
 
-``nox -s kills -- 200 100`` kills 200 updates and 100 runs of ``ensure``; a third number
-is the seed.
+``nox -s kills -- 200 100`` kills 200 updates and 100 runs of ``ensure``, of which each
+second one has a disk that fills at a random byte; a third number is the seed.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,47 +91,63 @@ def kill_updates(kills: int, folder: Path, luck: random.Random) -> str:
 
 def kill_ensure(kills: int, folder: Path, luck: random.Random) -> str:
     """Each website of a list is added exactly once, although the list of the service
-    lacks the last one when the next run begins.
+    lacks the last one after a kill, until the service must have processed it, and the
+    disk takes a part of a line. What is sent is announced, whole.
     """
-    most = 20
+    import resource
+
+    most, journal = 20, folder / "journal"
     names = [f"w{number}.example" for number in range(most * kills)]
     (folder / "list.txt").write_text("\n".join(names))
-    emulator, came, left = Emulator(), threading.Event(), 0
+    emulator, came, left, until = Emulator(), threading.Event(), 0, 0.0
+    announced: list[str] = []
 
     def count(request: RecordedRequest) -> bool:
-        nonlocal left
-        left -= request.method == "POST"
-        if left == 0:
-            came.set()
+        nonlocal left, until
+        if request.method == "POST":
+            record = json.loads(journal.read_bytes().splitlines()[-1])
+            announced.append(record["hostname"])
+            left, until = left - 1, record["at"] + record["timeout"]
+            if left == 0:
+                came.set()
         return False
 
     def begin() -> subprocess.Popen[str]:
-        options = ("--yes", "--quiet", "--total-timeout", "3")
-        journal = ("--journal", str(folder / "journal"))
-        file = str(folder / "list.txt")
-        return start("websites", "ensure", file, *journal, *options, **variables)
+        options = ("--yes", "--quiet", "--total-timeout", "10")
+        arguments = (str(folder / "list.txt"), "--journal", str(journal), *options)
+        return start("websites", "ensure", *arguments, **variables)
 
     emulator.fail_next(None, status=500, when=count)
     account = {"API_KEY": emulator.api_key, "USER_ID": emulator.user_id}
     with emulator.serve() as address, emulator.client() as client:
         settings = {**account, "BASE_URL": address}
         variables = {f"SITESTATS_{name}": text for name, text in settings.items()}
-        for _ in range(kills):
+        variables["XDG_STATE_HOME"] = str(folder)
+        # Half of a compiled module would end the next run.
+        variables["PYTHONDONTWRITEBYTECODE"] = "1"
+        for number in range(kills):
             came.clear()
             left = luck.randint(1, most)
             with begin() as process:
-                assert came.wait(60)
+                if number % 2:
+                    size = journal.stat().st_size + luck.randrange(200 * most)
+                    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, size))
+                while process.poll() is None and not came.wait(0.1):
+                    pass
                 time.sleep(luck.uniform(0, 0.005))
                 process.kill()
-            body: Any = client.request("GET", "/api/websites")
-            body["websites"].pop()
-            emulator.fail_next(body=body, path="/api/websites")
+            if process.returncode < 0:
+                body: Any = client.request("GET", "/api/websites")
+                body["websites"].pop()
+                lags = partial(lambda until, _: time.time() < until, until)
+                emulator.fail_next(body=body, path="/api/websites", when=lags)
         with begin() as process:
             assert process.wait(600) in {0, 4}
         # The service's list may have lacked a website that was added.
         with begin() as process:
             assert process.wait(600) == 0
-    assert Counter(sent(emulator)) == Counter(names)
+    assert announced == sent(emulator)
+    assert Counter(announced) == Counter(names)
     return f"{kills} kills of ensure, {len(names)} websites added once"
 
 
