@@ -12,7 +12,7 @@ The rules:
   the one, and an add can't be undone.
 * An add that an earlier run announced, without an outcome, is not sent again before
   the ``total_timeout`` of that run has passed since then: by that time the service
-  has processed it or never will, and the list shows which.
+  has processed it or never will, and a list that is requested later shows which.
 """
 
 from __future__ import annotations
@@ -39,13 +39,7 @@ from sitestats._protocol.flow import Flow, Note, Sleep, now
 from sitestats._results.websites import AddedWebsite, Website
 
 from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
-from ._specs import (
-    WebsiteSpec,
-    as_added,
-    by_hostname,
-    differences_of,
-    normalised,
-)
+from ._specs import WebsiteSpec, as_added, by_hostname, differences_of, normalised
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
@@ -106,8 +100,8 @@ class EnsureFlow:
     _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
     _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
     _stopped: SiteStatsError | None = None
-    _list_is_fresh: bool = False
-    _list_is_readable: bool = True
+    _list_is_old: bool = False
+    """Whether an add was sent since the list was read, and it can be read again."""
     _rate_limits: int = 0
 
     def run(self) -> Flow[ProvisioningReport]:
@@ -116,7 +110,6 @@ class EnsureFlow:
         Raises:
             SiteStatsError: The list can't be read; nothing was added.
         """
-        yield from self._read_list()
         yield from self._wait_for_pending_adds()
         items: list[ProvisionedWebsite] = []
         for spec in self._specs:
@@ -132,27 +125,28 @@ class EnsureFlow:
     def _read_list(self) -> Flow[None]:
         websites = yield from operations.list_websites(self._settings)
         self._listed, error = by_hostname(websites)
-        self._list_is_fresh = True
+        self._list_is_old = False
         self._stop(error)
 
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be pending."""
-        pause = _FIRST_PAUSE
-        moment = yield from now()
+        pause, moment = _FIRST_PAUSE, (yield from now())
         # The system clock may be set meanwhile.
         shift = moment.monotonic - moment.unix
+        yield from self._read_list()
         while pending := {
             spec.hostname: self._pending[spec.hostname] + shift
             for spec in self._specs
             if spec.hostname in self._pending and spec.hostname not in self._listed
         }:
-            moment = yield from now()
+            # A list that was requested earlier may lack what was added meanwhile.
             left = max(pending.values()) - moment.monotonic
             if left <= 0:
                 return
             if pause == _FIRST_PAUSE:
                 yield Note(Waiting(tuple(pending), left))
             yield Sleep(min(left, pause))
+            moment = yield from now()
             yield from self._read_list()
             pause *= 2
 
@@ -181,7 +175,7 @@ class EnsureFlow:
         return item
 
     def _add(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
-        self._list_is_fresh = False
+        self._list_is_old = True
         wanted = as_added(spec)
         try:
             added = yield from operations.add_website(
@@ -216,7 +210,7 @@ class EnsureFlow:
         try:
             yield from self._read_list()
         except SiteStatsError as failure:
-            self._list_is_readable = False
+            self._list_is_old = False
             self._stop(_introduced("the list can't be read back", failure))
         else:
             found = self._existing(spec, was_sent=sent, error=error)
@@ -262,7 +256,7 @@ class EnsureFlow:
             for index, item in enumerate(items)
             if item.state in {"refused", "unknown"} and item.website is None
         ]
-        if not uncertain or self._list_is_fresh or not self._list_is_readable:
+        if not uncertain or not self._list_is_old:
             return
         try:
             yield from self._read_list()
