@@ -33,8 +33,5 @@ def locked(path: str, *, busy: str) -> Generator[None]:
     except NotImplementedError as error:
         # Some file systems of a network lock nothing.
         raise OSError(errno.ENOSYS, str(error), path) from error
-    except OSError as error:
-        error.filename = path
-        raise
     with held:
         yield

@@ -52,9 +52,10 @@ def _names_as_written() -> dict[str, tuple[str, ...]]:
 def nearest_zone(text: str) -> str | None:
     """The name that *text* certainly means, or None.
 
-    It is in another case, without its region, with blanks for ``_``, or is one typing
-    mistake from a name with a region. A likely name would be a trap: ``CEST`` is not
-    ``EST``, and a website's time zone can't be changed after it was added.
+    It is in another case, without its region, with blanks for ``_``, or has one letter
+    of a name with a region missing, too many, wrong or at another place. A likely name
+    would be a trap: ``CEST`` is not ``EST``, and a website's time zone can't be changed
+    after it was added.
 
     >>> nearest_zone("new york"), nearest_zone("Europe/Amsterdm"), nearest_zone("CEST")
     ('America/New_York', 'Europe/Amsterdam', None)
@@ -63,9 +64,7 @@ def nearest_zone(text: str) -> str | None:
         return None
     folded = "_".join(text.casefold().split())
     near = {name for part in _parts(folded) for name in _names_by_part().get(part, ())}
-    names = _names_as_written().get(folded) or tuple(
-        name for name in sorted(near) if _is_one_mistake(folded, name.casefold())
-    )
+    names = _names_as_written().get(folded) or sorted(near)
     is_one = names and all(same_zone(names[0], name) for name in names[1:])
     return names[-1] if is_one else None
 
@@ -86,15 +85,6 @@ def _names_by_part() -> dict[str, set[str]]:
 
 def _parts(text: str) -> set[str]:
     return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
-
-
-def _is_one_mistake(text: str, name: str) -> bool:
-    """Whether one letter is missing, too many or wrong, or two are swapped."""
-    pairs = enumerate(zip(text, name, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), len(text))
-    rest, right = text[same:], name[same:]
-    swapped = rest[1::-1] + rest[2:]
-    return right[1:] in {rest, rest[1:]} or right in {rest[1:], swapped}
 
 
 def same_zone(first: str | None, second: str | None) -> bool:
