@@ -72,7 +72,7 @@ def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
         comparison.plot(ax=axes_of()),
         comparison.plot("pages", ax=axes_of()),
     ):
-        assert axes.get_title("left").startswith(LABEL)
+        assert axes.get_title("left").replace("\n", " ").startswith(LABEL)
     labels = compared.plot(ax=axes_of()).get_yticklabels()
     assert LABEL[:30] in [label.get_text()[:30] for label in labels]
 

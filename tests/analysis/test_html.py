@@ -79,7 +79,7 @@ def test_only_long_texts_take_several_lines() -> None:
 
 
 def test_a_bar_that_is_not_whole_is_drawn_so() -> None:
-    """A month that the period cuts, or that is not over, is shaded, and its note and
+    """A month that the period cuts, or that is not over, is dashed, and its note and
     tooltip say why.
     """
     months = [
@@ -88,14 +88,11 @@ def test_a_bar_that_is_not_whole_is_drawn_so() -> None:
         HistogramEntry(dt.date(2026, 10, 1), 5, 5, partial=True, clipped=True),
     ]
     shown = entries_of(months, HistogramEntry)._repr_html_()
-    assert shown.count("class='part'") == shown.count("class='open'") == 2
-    why = "cut by the period or cut by the period, not over yet"
-    assert f"shaded and dashed: {why}" in shown
+    assert shown.count("class='part'") == 2
+    assert "dashed: cut by the period or not over yet" in shown
     assert "9 visitors, cut by the period</title>" in shown
     assert "5 visitors, cut by the period, not over yet</title>" in shown
-    whole = daily(2)._repr_html_()
-    assert "class='part'" not in whole
-    assert "class='open'" not in whole
+    assert "class='part'" not in daily(2)._repr_html_()
 
 
 @pytest.mark.parametrize(

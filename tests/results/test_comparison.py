@@ -544,7 +544,7 @@ def test_a_plot(client: Client, growth: Comparisons) -> None:
     assert widths == [*(one.now for one in changes), *(one.before for one in changes)]
     assert tuple(label.get_text() for label in axes.get_yticklabels()) == names
     assert axes.get_xlabel() == "visitors"
-    title = "2026-03-03 to 2026-03-04, against 2026-03-01 to 2026-03-02"
+    title = "2026-03-03 to 2026-03-04\nagainst 2026-03-01 to 2026-03-02"
     assert axes.get_title("left") == title
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="visitrs"):

@@ -34,12 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import IO
 
-    import numpy as np
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from sitestats._common.wire import JsonValue
@@ -48,8 +46,8 @@ if TYPE_CHECKING:
     from .tables import Column
 
 
-def draw(result: object, ax: Axes | None, **choices: str) -> Axes:
-    """Draw *result* with matplotlib into *ax*, or into new axes.
+def draw(result: object, ax: object, **choices: Any) -> Axes:
+    """Draw *result* with matplotlib into *ax*, or into new axes; return the axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -57,20 +55,6 @@ def draw(result: object, ax: Axes | None, **choices: str) -> Axes:
     from sitestats.analysis._plots import plot
 
     axes: Axes = plot(result, ax, **choices)
-    return axes
-
-
-def draw_each(
-    outcomes: Any, ax: object, *, most: int, sharey: bool
-) -> NDArray[np.object_]:
-    """Draw each of *outcomes* into axes of its own.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    from sitestats.analysis._plots import plot_each
-
-    axes: NDArray[np.object_] = plot_each(outcomes, ax, most=most, sharey=sharey)
     return axes
 
 
@@ -98,18 +82,20 @@ class HasFrame(Generic[FieldT]):
     def to_pandas(self, field: FieldT | None = None) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 
-        Days are ``datetime64``, hours ``datetime64`` in the zone of the response,
-        counts ``int64``, medians ``float64`` with NaN where there is none.
+        Days are ``datetime64``, hours ``datetime64`` in the zone of the response.
+        Counts are ``int64``; those of websites, of many queries and of comparisons
+        are ``float64``, whether one is missing or not. Shares and medians are
+        ``float64``, too, with NaN where there is none. Flags are ``boolean``.
 
         Raises:
             MissingExtraError: pandas is not installed.
 
-        >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
-        >>> client.stats.get(query.last(days=30)).countries.to_pandas()
-          value  pageviews  visitors
-        0    US        535       265
-        1    DE        108        78
-        2    FR         83        55
+        >>> query = StatsQuery("semicomplete.com").fields("pageviews", "countries")
+        >>> client.stats.get(query.last(days=30).limit(3)).countries.to_pandas()
+          value  pageviews  visitors     share
+        0    US        535       265  0.337327
+        1    DE        108        78  0.068096
+        2    FR         83        55  0.052333
         """
         from sitestats.analysis._frames import to_pandas
 
@@ -119,14 +105,14 @@ class HasFrame(Generic[FieldT]):
         """A polars data frame (the extra ``polars``).
 
         Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
-        ``Int64``, medians ``Float64`` with null where there is none.
+        ``Int64``, shares and medians ``Float64``, with null where there is none.
 
         Raises:
             MissingExtraError: polars is not installed.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
-        ['value', 'pageviews', 'visitors']
+        ['value', 'pageviews', 'visitors', 'share']
         """
         from sitestats.analysis._frames import to_polars
 

@@ -17,7 +17,7 @@ from sitestats._common.text import plain
 from sitestats._results.display import Table
 from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
-from ._describe import Part, bars_of, chart_note, is_chart
+from ._describe import Chart, Part, chart_note
 from ._labels import NO_ENTRIES, cell, heading, is_change, text_in
 
 _MOST_BARS: Final = 40
@@ -37,8 +37,11 @@ def to_console(
 
 
 def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
+    if isinstance(part, Chart):
+        yield from _chart(part, options)
+        return
     if isinstance(part, Table):
-        yield from _chart(part, options) if is_chart(part) else _table(part)
+        yield from _table(part)
         return
     yield Text.assemble((plain(part.text), "bold"), (f"  {plain(part.about)}", "dim"))
     if part.numbers:
@@ -54,9 +57,9 @@ def _note(note: str) -> Iterator[Text]:
         yield Text(f"  {plain(note)}", style="dim")
 
 
-def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
+def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     """A bar on a line for each of few entries, a letter for each of many."""
-    bars = bars_of(table)
+    bars = chart.bars
     yield Text("page views", style="bold")
     if not bars:
         yield from _note(NO_ENTRIES)
@@ -73,7 +76,7 @@ def _chart(table: Table, options: ConsoleOptions) -> Iterator[Text]:
             line = f"  {bars[start].label:{label}}  "
             yield Text.assemble(line, (drawn.rstrip(), "cyan"))
         yield from _note(f"the highest is {highest:,}")
-        yield from _note(chart_note(table, bars, "the ends are"))
+        yield from _note(chart_note(chart, "the ends are"))
         return
     width = max(len(f"{bar.count:,}") for bar in bars)
     for bar in bars:

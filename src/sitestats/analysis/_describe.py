@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any, Final, TypeAlias
@@ -16,7 +15,7 @@ from sitestats._common.fields import TOTALS
 from sitestats._common.text import counted
 from sitestats._results.comparison import SIDES, Changes, Comparison, Comparisons
 from sitestats._results.display import Displayed, Table
-from sitestats._results.entries import Entries
+from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
 from sitestats._results.tables import count_rows, label_of, named, of_rows
@@ -27,6 +26,7 @@ from ._labels import (
     MOST_ROWS,
     NOT_OVER,
     against,
+    any_of,
     cell,
     heading,
     joined,
@@ -75,8 +75,16 @@ def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
 @describe.register(Entries)
 def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
     # The underscore is for users, not for this folder.
-    table = Table(entries.name, entries._table(), CUT if entries.truncated else "")  # noqa: SLF001
-    yield table if is_chart(table) else table.head(top)
+    columns = [
+        column
+        for column in entries._table()  # noqa: SLF001
+        if column.name != "share" or any(column.cells)
+    ]
+    note = CUT if entries.truncated else ""
+    if entries.name == "histogram":
+        yield Chart(entries.name, columns, note, [*map(_bar, entries[-_MOST_BARS:])])
+    else:
+        yield Table(entries.name, columns, note).head(top)
 
 
 @describe.register
@@ -158,39 +166,35 @@ class Bar:
     label: str
     """Its time: ``"Thu 2026-01-01 05:00"``."""
     tick: str
-    """Its time, below an axis: ``"01 Jan 05:00"``."""
+    """Its time, below an axis: ``"01 Jan"``."""
+    year: str
     tip: str
     """Its time and numbers, as the text of a tooltip."""
 
 
-def is_chart(table: Table) -> bool:
-    """Whether a table is a histogram, which is drawn; its changes are a table."""
-    names = [column.name for column in table.body[:2]]
-    return table.title == "histogram" and names == ["date", "pageviews"]
+@attrs.frozen(repr=False)
+class Chart(Table):
+    """A histogram, which is drawn; its changes are a table."""
+
+    bars: Sequence[Bar] = ()
+    """The last ones, as many as fit into a chart."""
 
 
-def bars_of(table: Table) -> list[Bar]:
-    """The last bars of a histogram's table, as many as fit into a chart."""
-    names = [column.name for column in table.body]
-    rows = zip(*(column.cells[-_MOST_BARS:] for column in table.body), strict=True)
-    return [_bar(dict(zip(names, row, strict=True))) for row in rows]
-
-
-def _bar(row: dict[str, Any]) -> Bar:
-    date: dt.date = row["date"]
-    label, tick = f"{date:%a %Y-%m-%d}", f"{date:%d %b %Y}"
-    if row.get("hour") is not None:
-        hour = f"{row['hour']:02}:00{AGAIN * getattr(row['start'], 'fold', 0)}"
-        label, tick = f"{label} {hour}", f"{date:%d %b} {hour}"
-    numbers = f"{cell(row['pageviews'])} page views, {cell(row['visitors'])} visitors"
-    mark = marks(partial=row["partial"], clipped=row["clipped"])
+def _bar(entry: HistogramEntry) -> Bar:
+    label, tick = f"{entry.date:%a %Y-%m-%d}", f"{entry.date:%d %b}"
+    if entry.hour is not None:
+        again = AGAIN if entry.start and entry.start.fold else ""
+        label += f" {entry.hour:02}:00{again}"
+        tick += f" {entry.hour:02}:00{again}"
+    numbers = f"{cell(entry.pageviews)} page views, {cell(entry.visitors)} visitors"
+    mark = marks(partial=entry.partial, clipped=entry.clipped)
     tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))
-    return Bar(row["pageviews"], mark, label, tick, tip)
+    return Bar(entry.pageviews, mark, label, tick, f"{entry.date:%Y}", tip)
 
 
-def chart_note(table: Table, bars: Sequence[Bar], which: str) -> str:
+def chart_note(chart: Chart, which: str) -> str:
     """The note below a chart: why some bars are not whole, and what is left out."""
-    found = " or ".join(dict.fromkeys(bar.mark for bar in bars if bar.mark))
-    rows = count_rows(table.body)
-    last = f"the last {len(bars):,} of {rows:,}" if len(bars) < rows else ""
+    shown, rows = len(chart.bars), count_rows(chart.body)
+    found = any_of(bar.mark for bar in chart.bars if bar.mark)
+    last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
     return joined(found and f"{which} {found}", last)

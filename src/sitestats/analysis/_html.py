@@ -8,7 +8,6 @@ mixed with it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
@@ -17,31 +16,28 @@ from sitestats._common.text import encodable
 from sitestats._results.display import Table
 from sitestats._results.tables import Column
 
-from ._describe import Part, bars_of, chart_note, is_chart
+from ._describe import Chart, Part, chart_note
 from ._labels import NO_ENTRIES, cell, heading, is_change, joined, text_in
 
+_STYLE: Final = files("sitestats.analysis").joinpath("style.css").read_text("utf-8")
 _LONG: Final = 24
 """The most characters of a text that stays on one line, as days and zones do."""
 _WIDTH: Final = 720
 _HEIGHT: Final = 130
 _FOOT: Final = 18
 _TOP: Final = 14
-
-
-@cache
-def _style() -> str:
-    return files("sitestats.analysis").joinpath("style.css").read_text("utf-8")
+_TICK: Final = 104
 
 
 def to_html(parts: Iterable[Part]) -> str:
     """The *parts* of a result as a fragment of HTML, with its style."""
     drawn = encodable("".join(map(_part, parts)))
-    return f"<style>\n{_style()}</style><div class='sitestats'>{drawn}</div>"
+    return f"<style>\n{_STYLE}</style><div class='sitestats'>{drawn}</div>"
 
 
 def _part(part: Part) -> str:
     if isinstance(part, Table):
-        return _chart(part) if is_chart(part) else _table(part)
+        return _chart(part) if isinstance(part, Chart) else _table(part)
     numbers = "".join(
         f"<div><b>{escape(cell(value))}</b>{escape(name)}</div>"
         for name, value in part.numbers
@@ -101,36 +97,32 @@ def _look(column: Column, value: Any, highest: int) -> str:
     return ""
 
 
-def _chart(table: Table) -> str:
-    bars = bars_of(table)
+def _chart(chart: Chart) -> str:
+    bars = chart.bars
     if not bars:
         return _note(NO_ENTRIES)
     step, base = _WIDTH / len(bars), _TOP + _HEIGHT
-    # Eight ticks at most.
-    every = -(-len(bars) // 8)
+    # Six ticks at most.
+    every = -(-len(bars) // 6)
     highest = max([1, *(bar.count for bar in bars)])
-    drawn = ""
+    drawn, year = "", ""
     for index, bar in enumerate(bars):
         height, left = _HEIGHT * bar.count / highest, index * step
-        if bar.mark:
-            # Also visible where the count is still 0.
-            drawn += (
-                f"<rect class='open' x='{left:.1f}' y='{_TOP}' width='{step:.1f}' "
-                f"height='{_HEIGHT}'/>"
-            )
         drawn += (
             f"<rect class='{'part' if bar.mark else 'bar'}' "
             f"x='{left + step * 0.1:.1f}' y='{base - height:.1f}' "
             f"width='{step * 0.8:.1f}' height='{height:.1f}' rx='1.5'>"
             f"<title>{escape(bar.tip)}</title></rect>"
         )
-        if index % every == 0:
+        # None that the edge would cut; the year once.
+        if index % every == 0 and left <= _WIDTH - _TICK:
             at = f"x='{left:.1f}' y='{base + _FOOT - 3}'"
-            drawn += f"<text {at}>{escape(bar.tick)}</text>"
+            label = bar.tick if bar.year == year else f"{bar.tick} {bar.year}"
+            drawn, year = f"{drawn}<text {at}>{escape(label)}</text>", bar.year
     return (
         f"<h4>page views</h4><svg viewBox='0 0 {_WIDTH} {base + _FOOT}' role='img' "
         f"aria-label='page views over time'>"
         f"<line x1='0' y1='{base}' x2='{_WIDTH}' y2='{base}'/>"
         f"<text x='0' y='{_TOP - 4}'>{escape(cell(highest))}</text>"
-        f"{drawn}</svg>" + _note(chart_note(table, bars, "shaded and dashed:"))
+        f"{drawn}</svg>" + _note(chart_note(chart, "dashed:"))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._common.text import cut
@@ -35,6 +36,7 @@ _HEADINGS: Final = {
     "device_types": "devices",
     "total": "times",
     "percent": "in percent",
+    "share": "of all page views",
     "timezone": "time zone",
     "is_public": "public",
 }
@@ -59,6 +61,11 @@ def marks(*, partial: bool, clipped: bool) -> str:
     """Why the numbers of an entry are not whole; empty if they are."""
     notes = ((CLIPPED, clipped), (NOT_OVER, partial))
     return ", ".join(note for note, is_so in notes if is_so)
+
+
+def any_of(found: Iterable[str]) -> str:
+    """Each of the *marks* once."""
+    return " or ".join(dict.fromkeys(", ".join(found).split(", ")))
 
 
 def cell(value: object) -> str:  # noqa: PLR0911 - one for each type
@@ -86,6 +93,9 @@ def text_in(column: Column, value: Any, field: str = "") -> str:
         return unknown(field)
     if column.name == "field":
         return heading(value)
+    if column.name == "share" and value is not None:
+        # What is not the whole is never rounded up to it.
+        return f"{100 * (value if value >= 1 else min(value, 0.999)):.1f} %"
     if not isinstance(value, int | float) or not is_change(column):
         return cell(value)
     sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""

@@ -11,8 +11,6 @@ from statistics import median_low
 from textwrap import fill
 from typing import Any, Final
 
-import attrs
-
 from sitestats._common.errors import load_extra
 from sitestats._common.text import cut, plain
 from sitestats._query.builder import requested
@@ -27,6 +25,7 @@ from ._labels import (
     NO_ENTRIES,
     NOT_OVER,
     against,
+    any_of,
     days,
     heading,
     joined,
@@ -38,19 +37,33 @@ from ._labels import (
 _MOST_ROWS: Final = 20
 _ROW: Final = 12
 """The least height of a row, in points."""
+_AROUND: Final = 105
+"""The height of titles, numbers and notes above and below rows, in points."""
+_TICK: Final = 34
+"""The room of a date below an axis, in points."""
 _MOST_BARS: Final = 60
 """The most entries of a histogram with a bar each; more are steps without gaps."""
-_MOST_WEEKENDS: Final = 10
 _LONGEST_NAME: Final = 40
 _LONGEST_TITLE: Final = 90
 _LETTER: Final = 5.7
 """The mean width of a letter of a title, in points."""
-_MOST_MARKERS: Final = 40
-_GAP: Final = 1.5
-"""Steps between two entries that are not neighbours: months differ by a tenth."""
+_SMALL: Final = 4.2
+"""That of a small letter."""
 
 _DAY: Final = dt.timedelta(days=1)
+# They differ in lightness, and can be seen on a light and on a dark page.
+_STRONG: Final = "#0B5394"
+"""Visitors, and what is now."""
+_SOFT: Final = "#6FB1E0"
+"""Page views, and what was before."""
 _WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
+# Hours, days or months, with the year once.
+_DATES: Final = {
+    "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S.%f"],
+    "zero_formats": ["", "%Y", "%d %b", "%d %b", "%d %b", "%d %b"],
+    "offset_formats": ["", "%Y", "%Y", "%Y", "%Y", "%Y"],
+}
+_LOOK: Final = {"fontsize": "small", "frameon": False}
 _NOT_WHOLE: Final = {
     "facecolor": "none",
     "edgecolor": "gray",
@@ -61,38 +74,21 @@ _NOT_WHOLE: Final = {
 }
 
 
-@attrs.frozen
-class Palette:
-    """Two blues that differ in lightness, so that they can be told apart by the
-    colour-blind and in print: the contrast is 3 to 1, also with the background.
-    """
-
-    strong: str
-    """Visitors, and what is now."""
-    soft: str
-    """Page views, and what was before."""
-
-
-ON_LIGHT: Final = Palette(strong="#062B57", soft="#3282B8")
-ON_DARK: Final = Palette(strong="#BFE0F7", soft="#2F77AE")
-
-
 def plot(result: object, ax: Any = None, **choices: Any) -> Any:
-    """Draw *result* into *ax*, or into new axes, and return the axes.
+    """Draw *result* into *ax*, or into new axes, and return the axes; an array of
+    axes for outcomes.
 
     New ones are pyplot's, so that a notebook and ``pyplot.show`` show them. If *ax*
     is given, pyplot is not imported.
     """
+    if isinstance(result, CollectedOutcomes):
+        return _plot_each(result, ax, **choices)
     if ax is not None:
         draw(result, ax, **choices)
         return ax
     pyplot = load_extra("matplotlib.pyplot", extra="plot")
-    figure, ax = pyplot.subplots(layout="constrained")
-    try:
-        draw(result, ax, **choices)
-    except BaseException:
-        pyplot.close(figure)
-        raise
+    _, ax = pyplot.subplots(layout="constrained")
+    draw(result, ax, **choices)
     return ax
 
 
@@ -117,7 +113,7 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
     label, count = entries.columns()[:2]
     shown = entries[: _room_of(ax)]
     names = [name or unknown(entries.name) for name in shown.column(label)]
-    ax.barh(range(len(shown)), shown.column(count), color=palette_of(ax).soft)
+    ax.barh(range(len(shown)), shown.column(count), color=_SOFT)
     _rows(ax, names, len(entries), heading(count), CUT if entries.truncated else "")
     _set_title(ax, heading(entries.name))
 
@@ -154,8 +150,9 @@ def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
     note = NOT_OVER if comparisons.partial else ""
     _pairs(ax, comparisons.largest(total), heading(total), note)
     # Without the zone, which differs by website.
-    periods = {f"{days(one.now)}, against {days(one.before)}" for one in comparisons}
-    _set_title(ax, *(periods if len(periods) == 1 else ()), comparisons.differs)
+    periods = {(days(one.now), f"against {days(one.before)}") for one in comparisons}
+    lines = periods.pop() if len(periods) == 1 else ()
+    _set_title(ax, *lines, comparisons.differs)
 
 
 # --- over time --------------------------------------------------------------------
@@ -167,8 +164,7 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
     gaps = [later - when for when, later in pairwise(whens) if later > when]
     step = median_low(gaps) if gaps else _DAY
     has_bars = len(entries) <= _MOST_BARS
-    palette = palette_of(ax)
-    for count, color in (("pageviews", palette.soft), ("visitors", palette.strong)):
+    for count, color in (("pageviews", _SOFT), ("visitors", _STRONG)):
         counts = [getattr(entry, count) for entry in entries]
         if has_bars:
             ax.bar(whens, counts, step * 0.8, label=heading(count), color=color)
@@ -184,22 +180,25 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
             # Also visible where the count is still 0.
             ax.axvspan(when - shift, when - shift + step, **_NOT_WHOLE)
             found.append(mark)
-    weekends = [] if step > _DAY else [*_weekends(whens, step)]
-    for begin, end in weekends:
-        ax.axvspan(begin - shift, end - shift, **_WEEKEND)
+    weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
+    is_grey = any(weekends) and step <= _DAY
+    # Where days are told apart.
+    if is_grey := is_grey and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY:
+        ends = [x - shift for when in whens for x in (when, when + step)]
+        look = _WEEKEND | {"transform": ax.get_xaxis_transform(), "where": weekends}
+        ax.fill_between(ends, 0, 1, **look)
     _set_time_axis(ax, whens, has_legend=has_legend)
-    names = " or ".join(dict.fromkeys(found))
+    names = any_of(found)
     return joined(
-        "grey: Saturday and Sunday" if weekends else "",
+        "grey: Saturday and Sunday" if is_grey else "",
         f"hatched: {names}" if names else "",
     )
 
 
 def _when_of(entry: Any) -> dt.datetime:
     """When an entry begins, without a zone: matplotlib would convert it to UTC."""
-    if entry.start is not None:
-        return _plain(entry.start)
-    return dt.datetime.combine(entry.date, dt.time(entry.hour or 0))
+    day = dt.datetime.combine(entry.date, dt.time(entry.hour or 0))
+    return _plain(entry.start or day)
 
 
 def _plain(value: Any) -> dt.datetime:
@@ -217,22 +216,9 @@ def _steps(
     """Where each step begins, and its height: 0 where entries are missing."""
     for when, following, count in zip(whens, [*whens[1:], None], counts, strict=True):
         yield when, count
-        if following is None or following - when > _GAP * step:
+        # Months differ by a tenth.
+        if following is None or following - when > 1.5 * step:
             yield when + step, 0
-
-
-def _weekends(
-    whens: Sequence[dt.datetime], step: dt.timedelta
-) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """The beginnings and ends of weekends, where days are told apart."""
-    if not whens or not 2 * _DAY < whens[-1] - whens[0] < 7 * _MOST_WEEKENDS * _DAY:
-        return
-    first, end = min(whens), max(whens) + step
-    saturday = first.replace(hour=0, minute=0) + (5 - first.weekday()) * _DAY
-    while saturday < end:
-        # Within the entries, or the axis would get longer.
-        yield max(saturday, first), min(saturday + 2 * _DAY, end)
-        saturday += 7 * _DAY
 
 
 def _lines(ax: Any, comparison: Comparison, count: str) -> None:
@@ -246,12 +232,11 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
         for one in items
     ]
     # A period that has not begun would look like a fall.
-    entries = comparison.now.histogram
-    end = min((_when_of(one) for one in entries if one.partial), default=None)
-    palette = palette_of(ax)
+    begun = (_when_of(one) for one in comparison.now.histogram if one.partial)
+    end = min(begun, default=None)
     for side, stats, color, style in (
-        ("before", comparison.before, palette.soft, (0, (4, 1.5))),
-        ("now", comparison.now, palette.strong, "solid"),
+        ("before", comparison.before, _SOFT, (0, (4, 1.5))),
+        ("now", comparison.now, _STRONG, "solid"),
     ):
         points = sorted(
             (when, value)
@@ -265,8 +250,8 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
                 color=color,
                 linestyle=style,
                 linewidth=1.5,
-                marker="o" if len(whens) <= _MOST_MARKERS else "",
-                markersize=3,
+                marker=".",
+                markersize=4,
                 label=days(stats) or side,
             )
     _set_time_axis(ax, whens)
@@ -282,20 +267,26 @@ def _set_time_axis(
         ax.set_xticks([])
         ax.text(0.5, 0.5, NO_ENTRIES, ha="center", transform=ax.transAxes)
         return
-    if len(whens) == 1:
-        ax.set_xticks(whens, labels=[f"{whens[0]:%d %b %Y}"])
-    else:
-        locator = dates.AutoDateLocator(minticks=3, maxticks=8)
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    width, height = _points(ax)
+    most = max(2, int(width / _TICK))
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    ax.xaxis.set_major_locator(locator)
+    if len(whens) <= most:
+        # Not between them, such as at noon.
+        ax.set_xticks(whens)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, **_DATES))
+    ax.tick_params(axis="x", labelsize="small")
     ax.margins(x=0.01)
-    _set_count_ticks(ax.yaxis, 6)
+    _set_counts(ax, "y", 6)
+    # One entry each, also where two results were drawn.
+    labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    is_wide = width > _SMALL * sum(len(label) + 9 for label in labels)
+    lines = (1 if is_wide else len(labels)) if has_legend else 0
     sharing = ax.get_shared_y_axes().get_siblings(ax)
-    ax.set_ylim(0, 1.2 * max(1, *(one.dataLim.y1 for one in sharing)))
+    top = max(1, *(one.dataLim.y1 for one in sharing))
+    ax.set_ylim(0, (1.05 + 28 * lines / height) * top)
     if has_legend:
-        # One entry each, also where two results were drawn.
-        labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-        look = {"fontsize": "small", "ncols": 2, "frameon": False}
+        look = _LOOK | {"ncols": 1 + is_wide}
         ax.legend([*labels.values()], [*labels], loc="upper left", **look)
 
 
@@ -307,31 +298,32 @@ def _pairs(
 ) -> None:
     """Draw two bars for each change."""
     shown = changes[: _room_of(ax)]
-    palette = palette_of(ax)
-    for side, shift, color in (
-        ("now", -0.2, palette.strong),
-        ("before", 0.2, palette.soft),
-    ):
+    for side, shift, color in (("now", -0.2, _STRONG), ("before", 0.2, _SOFT)):
         counts = [getattr(change, side) or 0 for _, change in shown]
         places = [place + shift for place in range(len(shown))]
         ax.barh(places, counts, 0.4, label=side, color=color)
     _rows(ax, [name for name, _ in shown], len(changes), what, *notes)
-    ax.legend(fontsize="small", frameon=False)
+    # Above the first row.
+    _, height = _points(ax)
+    ax.set_ylim(len(shown) - 0.5, -0.5 - 40 * len(shown) / height)
+    ax.legend(loc="upper right", ncols=2, **_LOOK)
 
 
 def _room_of(ax: Any) -> int:
     """How many rows with a label each the axes have room for."""
-    height = ax.bbox.height * 72 / ax.figure.dpi
-    return max(1, min(_MOST_ROWS, int(height / _ROW)))
+    _, height = _points(ax)
+    # Before the layout, the axes are three quarters of their place.
+    return max(1, min(_MOST_ROWS, int((height / 0.77 - _AROUND) / _ROW)))
 
 
 def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> None:
     """Set the labels of bars that are rows, with a note on what is left out."""
-    labels = [cut(plain(name), _LONGEST_NAME) for name in names]
-    size = "small" if len(labels) > _MOST_ROWS // 2 else None
-    ax.set_yticks(range(len(names)), labels=labels, parse_math=False, fontsize=size)
+    width, _ = _points(ax)
+    longest = min(_LONGEST_NAME, int(0.4 * width / _SMALL))
+    labels = [cut(plain(name), longest) for name in names]
+    ax.set_yticks(range(len(names)), labels, parse_math=False, fontsize="small")
     ax.invert_yaxis()
-    _set_count_ticks(ax.xaxis, 4)
+    _set_counts(ax, "x", 4)
     more = f"… {total - len(names):,} more" if total > len(names) else ""
     _set_note(ax, "\n".join(filter(None, [what, joined(more, *notes)])))
 
@@ -339,7 +331,7 @@ def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> 
 # --- many -------------------------------------------------------------------------
 
 
-def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -> Any:
+def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -> Any:
     """Draw the histogram of each website; return the axes, as an array."""
     numpy = load_extra("numpy", extra="plot")
     readable = [one for one in outcomes.succeeded if has_list(one, "histogram")]
@@ -351,7 +343,8 @@ def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) 
         grid = _grid(max(1, min(most, len(groups))), sharey=sharey)
     notes: dict[str, None] = {}
     for place, found, entries in zip(grid, groups, drawn, strict=False):
-        notes[_histogram(place, entries, has_legend=place is grid[0])] = None
+        has_legend = ax is not None and place is grid[0]
+        notes[_histogram(place, entries, has_legend=has_legend)] = None
         _set_title(place, cut(label_of(found[0].query), _LONGEST_NAME))
     if not groups:
         _histogram(grid[0], [], has_legend=False)
@@ -368,6 +361,9 @@ def plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) 
     else:
         figure = grid[0].figure
         figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
+        if any(drawn):
+            handles, labels = grid[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside upper right", ncols=2, **_LOOK)
         periods = {days(stats) for group in groups for stats in group}
         if len(periods) == 1:
             figure.suptitle(periods.pop(), x=0.01, ha="left", fontsize="medium")
@@ -384,16 +380,13 @@ def _groups_of(outcomes: Sequence[Succeeded[Any]]) -> list[list[Stats]]:
         by_subject.setdefault(key, []).append(one.stats)
     found: list[list[Stats]] = []
     for group in by_subject.values():
-        group.sort(key=_first_day)
-        ends = [one.last_day or dt.date.max for one in group]
-        begins = map(_first_day, group[1:])
-        overlap = any(end >= begin for end, begin in zip(ends, begins, strict=False))
+        group.sort(key=lambda one: one.first_day or dt.date.min)
+        overlap = any(
+            (one.last_day or dt.date.max) >= (later.first_day or dt.date.min)
+            for one, later in pairwise(group)
+        )
         found += [[one] for one in group] if overlap else [group]
     return found
-
-
-def _first_day(stats: Stats) -> dt.date:
-    return stats.first_day or dt.date.min
 
 
 def _grid(count: int, *, sharey: bool) -> Any:
@@ -422,28 +415,26 @@ def _set_title(ax: Any, *lines: str) -> None:
 
     matplotlib's own ``wrap`` would read the text of a visitor as mathematics.
     """
-    room = max(20, int(ax.bbox.width * 72 / ax.figure.dpi / _LETTER))
+    width, _ = _points(ax)
+    # Names of rows, which have their own room, are smaller than the title.
+    names = max((len(one.get_text()) for one in ax.get_yticklabels()), default=0)
+    room = max(20, int((width - _SMALL * names) / _LETTER))
     text = "\n".join(
         fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line
     )
     ax.set_title(text, loc="left", fontsize="medium", parse_math=False)
 
 
+def _points(ax: Any) -> tuple[float, float]:
+    """The width and the height of axes, in points."""
+    scale = 72 / ax.figure.dpi
+    return scale * ax.bbox.width, scale * ax.bbox.height
+
+
 def _set_note(ax: Any, note: str) -> None:
     ax.set_xlabel(note, loc="left", fontsize="small")
 
 
-def _set_count_ticks(axis: Any, most: int) -> None:
-    ticker = load_extra("matplotlib.ticker", extra="plot")
-    axis.set_major_locator(ticker.MaxNLocator(most, integer=True))
-    axis.set_major_formatter(ticker.StrMethodFormatter("{x:,.15g}"))
-
-
-def palette_of(ax: Any) -> Palette:
-    """The colours for the background of *ax*, which may be the page behind it: dark
-    texts mean a light one.
-    """
-    colors = load_extra("matplotlib.colors", extra="plot")
-    red, green, blue = colors.to_rgb(ax.title.get_color())
-    is_text_dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5  # noqa: PLR2004 - half
-    return ON_LIGHT if is_text_dark else ON_DARK
+def _set_counts(ax: Any, name: str, most: int) -> None:
+    ax.locator_params(name, nbins=most, integer=True)
+    getattr(ax, f"{name}axis").set_major_formatter("{x:,.15g}")
