@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import sys
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -10,9 +11,11 @@ from zoneinfo import ZoneInfo
 import attrs
 import duckdb
 import matplotlib as mpl
+import openpyxl
 import polars as pl
 import pytest
 
+from plotted import axes_of
 from sitestats import (
     Entries,
     EventCount,
@@ -50,8 +53,8 @@ TYPES: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("value", "name"), ("string", pl.String)),
     **dict.fromkeys(("pageviews", "visitors", "total"), ("int64", pl.Int64)),
     **dict.fromkeys(("hour", "year", "week"), ("int64", pl.Int64)),
-    **dict.fromkeys(("partial", "clipped"), ("bool", pl.Boolean)),
-    "seconds_on_page": ("float64", pl.Float64),
+    **dict.fromkeys(("partial", "clipped"), ("boolean", pl.Boolean)),
+    **dict.fromkeys(("seconds_on_page", "share"), ("float64", pl.Float64)),
     "date": ("datetime64[us]", pl.Date),
     "start": ("datetime64[us, UTC]", pl.Datetime("us", "UTC")),
 }
@@ -106,6 +109,51 @@ def test_totals_are_one_row(client: Client) -> None:
     assert (row["first_day"], row["last_day"]) == (stats.first_day, stats.last_day)
     assert (row["pageviews"], row["partial"]) == (stats.pageviews, False)
     assert attrs.evolve(stats, partial=True).to_pandas()["partial"].tolist() == [True]
+
+
+def test_a_share_is_of_all_page_views(client: Client) -> None:
+    """Each entry has its share of the page views, None if those were not requested; a
+    list that the limit cut never says 100 %, however small the rest is.
+    """
+    query = QUERY.fields("pageviews", "pages").limit(1)
+    stats = client.stats.get(query)
+    (page,) = stats.pages
+    (row,) = client.stats.get_many([query]).collect().to_dicts("pages")
+    assert row["share"] == page.pageviews / stats.pageviews < 0.2
+    assert "12.8 %" in repr(stats.pages)
+    assert (
+        client.stats.get(QUERY.fields("pages"))
+        .to_polars("pages")["share"]
+        .is_null()
+        .all()
+    )
+    nearly = attrs.evolve(stats.pages, total_pageviews=page.pageviews + 1e-3)
+    file = io.BytesIO()
+    nearly.to_excel(file)
+    cell = openpyxl.load_workbook(file)["pages"]["D2"]
+    assert (cell.value < 1, cell.number_format.count("99.9%")) == (True, 1)
+    for shown in (repr(nearly), nearly._repr_html_()):
+        assert "99.9 %" in shown
+        assert "100.0 %" not in shown
+
+
+def test_the_types_are_the_same_when_a_website_fails(client: Client) -> None:
+    """Frames of many queries, of comparisons and of websites have numbers that pandas
+    pivots and matplotlib draws, gaps included.
+    """
+    query = QUERY.fields("visitors", "pages")
+    queries = [query, query.website("nobody.example")]
+    found = client.stats.get_many(queries).collect()
+    assert [*found.to_pandas().dtypes] == [*found[:1].to_pandas().dtypes]
+    before = client.stats.get_many([query.on("today-9d")]).collect()
+    for frame in (found, found.compare_to(before)):
+        pivoted = frame.to_pandas().pivot(
+            index="first_day", columns="hostname", values="visitors"
+        )
+        assert pivoted.to_numpy().dtype == "float64"
+        axes_of().imshow(pivoted)
+    types = client.websites.list().to_pandas().dtypes
+    assert (types["pageviews"], types["is_public"]) == ("float64", "boolean")
 
 
 def test_hours_are_in_the_querys_zone(client: Client) -> None:

@@ -138,7 +138,8 @@ def test_containers_are_values() -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         container.truncated = True  # type: ignore[misc]  # the point
     empty: Entries[PageEntry] = Entries(name="pages", entry_type=TimedPageEntry)
-    assert empty.columns() == ["value", "pageviews", "visitors", "seconds_on_page"]
+    timed = ["value", "pageviews", "visitors", "seconds_on_page", "share"]
+    assert empty.columns() == timed
     assert empty.column("pageviews") == []
 
 

@@ -170,7 +170,7 @@ def test_the_entries_that_can_be_read_are_in_every_frame(client: Client) -> None
     """One that can't be read is left out alone, and of a comparison it is unknown, not
     gone; a total that can't be read is unknown as well.
     """
-    query = QUERY.fields("visitors", "countries").limit(5)
+    query = QUERY.fields("pageviews", "visitors", "countries").limit(5)
     (outcome,) = collect(client, query)
     raw = outcome.result().raw()
     first, *rest = raw["countries"]
@@ -323,7 +323,7 @@ def test_a_list_of_many_websites(client: Client) -> None:
     outcomes = collect(client, QUERY.website(BLOG), QUERY)
     frame = outcomes.to_polars("pages")
     counts = ("pageviews", "visitors")
-    columns = ["hostname", *DAYS, "value", *counts, "truncated", "query"]
+    columns = ["hostname", *DAYS, "value", *counts, "share", "truncated", "query"]
     assert frame.columns == outcomes.columns("pages") == columns
     assert frame["hostname"].to_list() == [BLOG] * 3 + [HOST] * 3
     assert frame["query"].to_list() == [0] * 3 + [1] * 3
@@ -437,7 +437,7 @@ def test_queries_that_requested_different_things(client: Client) -> None:
     timed = QUERY.fields("pages", "seconds_on_page", "visitors")
     pageviews = QUERY.fields("pageviews", "pages")
     frame = collect(client, pageviews, timed).to_polars("pages")
-    counts = ("value", "pageviews", "visitors", "seconds_on_page")
+    counts = ("value", "pageviews", "visitors", "share", "seconds_on_page")
     assert frame.columns == ["hostname", *DAYS, *counts, "truncated", "query"]
     assert frame["seconds_on_page"].is_null().to_list() == [True] * 3 + [False] * 3
     totals = collect(client, timed, pageviews).to_polars()

@@ -139,7 +139,7 @@ def test_a_result_becomes_json() -> None:
         "last_day": "2026-11-20",
         "visitors": 41,
         "histogram": [{**DATA["histogram"][0], "partial": False, "clipped": False}],
-        "pages": [{"value": "/", "pageviews": 3, "visitors": 2}],
+        "pages": [{"value": "/", "pageviews": 3, "visitors": 2, "share": None}],
     }
 
 

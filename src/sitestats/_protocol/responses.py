@@ -344,5 +344,6 @@ def _values(  # noqa: PLR0917  what is known of one response
             truncated=len(value) >= most,
             incomplete=name in wrong,
             timezone=zone,
+            total_pageviews=data.get("pageviews"),
         )
     return values

@@ -326,7 +326,9 @@ def _count_names(field: str) -> tuple[str, ...]:
 def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
     """Four columns for each count: now, before, and the change of both kinds."""
     return [
-        named(name + ending, [getattr(one, side) for one in changes])
+        named(name + ending, [getattr(one, side) for one in changes])._replace(
+            can_be_missing=True
+        )
         for name, changes in values.items()
         for ending, side in SIDES.items()
     ]

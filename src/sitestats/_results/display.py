@@ -195,7 +195,7 @@ class HasFrame(Generic[FieldT]):
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
         >>> client.stats.get_many([query]).collect().columns("countries")[4:]
-        ['value', 'pageviews', 'visitors', 'truncated', 'query']
+        ['value', 'pageviews', 'visitors', 'share', 'truncated', 'query']
         """
         return [column.name for column in self._table(field)]
 

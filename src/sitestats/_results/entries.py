@@ -263,6 +263,10 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     A slice has the value of the whole list."""
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
+    total_pageviews: int | None = attrs.field(default=None, kw_only=True, eq=False)
+    """All page views of the period, also of entries that the limit cut, or None if the
+    query did not request them. Frames have each entry's ``share`` of them: 0.25 is a
+    quarter. Visitors have none, as one may be in several entries."""
 
     def column(self, name: str) -> list[Any]:
         """One value of every entry.
@@ -280,7 +284,12 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
 
     def _table(self, _field: None = None) -> Sequence[Column]:
         zone, names = common_zone([self.timezone]), self.entry_type.columns
-        return [named(name, self.column(name), zone) for name in names]
+        columns = [named(name, self.column(name), zone) for name in names]
+        if issubclass(self.entry_type, Counted):
+            whole, counts = self.total_pageviews, self.column("pageviews")
+            shares = [count / whole if whole else None for count in counts]
+            columns.append(named("share", shares))
+        return columns
 
     def _tables(self) -> Sequence[Table]:
         return [Table(self.name, self._table())]

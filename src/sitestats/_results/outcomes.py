@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias, cast
 
 import attrs
 
@@ -15,7 +15,7 @@ from sitestats._common.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import as_date
 
-from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw_each
+from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw
 from .entries import Entries, check_list, entry_class, histogram_class
 from .tables import Column, around, for_json, label_of, named, stacked, subject
 
@@ -276,8 +276,8 @@ class CollectedOutcomes(
         >>> growth = now.compare_to(before).to_pandas()
         >>> growth[["hostname", "visitors", "visitors_before", "visitors_change"]]
                         hostname  visitors  visitors_before  visitors_change
-        0       semicomplete.com       244              295              -51
-        1  blog.semicomplete.com        72              103              -31
+        0       semicomplete.com     244.0            295.0            -51.0
+        1  blog.semicomplete.com      72.0            103.0            -31.0
         """
         from .comparison import Comparisons, pairs_of, warned
 
@@ -316,9 +316,9 @@ class CollectedOutcomes(
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
-        axes = draw_each(self, ax, most=most, sharey=sharey)
+        axes: Any = draw(self, ax, most=most, sharey=sharey)
         self._warn("histogram")
-        return axes
+        return cast("NDArray[np.object_]", axes)
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
         wanted = {name for one in self for name in requested(one.query).fields}
@@ -327,7 +327,10 @@ class CollectedOutcomes(
             last: dict[str, Any] = {"error": error_of(one), "query": one.index}
             if field is None:
                 columns = [
-                    *(named(name, [total_of(one, name)]) for name in totals),
+                    *(
+                        named(name, [total_of(one, name)])._replace(can_be_missing=True)
+                        for name in totals
+                    ),
                     named("partial", [one.stats and one.stats.partial]),
                 ]
             else:

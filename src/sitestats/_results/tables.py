@@ -48,7 +48,7 @@ _KINDS: Final = {
     **dict.fromkeys(("pageviews", "visitors", "total", "events"), Kind.COUNT),
     **dict.fromkeys(("now", "before", "change"), Kind.COUNT),
     **dict.fromkeys(("hour", "year", "week", "query"), Kind.COUNT),
-    **dict.fromkeys(("seconds_on_page", "percent"), Kind.NUMBER),
+    **dict.fromkeys(("seconds_on_page", "percent", "share"), Kind.NUMBER),
     **dict.fromkeys(("partial", "clipped", "truncated", "public"), Kind.FLAG),
     **dict.fromkeys(("is_public", "has_ssl", "has_script"), Kind.FLAG),
     **dict.fromkeys(("date", "first_day", "last_day"), Kind.DAY),
@@ -73,11 +73,8 @@ class Column(NamedTuple):
     cells: Sequence[Any]
     zone: str = "UTC"
     """The zone that moments are shown in; it counts for those alone."""
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a value is missing."""
-        return None in self.cells
+    can_be_missing: bool = False
+    """Whether rows of such a frame can lack a count, also if those here have all."""
 
     @property
     def is_number(self) -> bool:
@@ -129,7 +126,7 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
             one[name].cells if name in one else repeat(None, count)
             for one, count in zip(by_name, rows, strict=True)
         )
-        found.append(Column(name, having[0].kind, [*chain.from_iterable(cells)], zone))
+        found.append(having[0]._replace(cells=[*chain.from_iterable(cells)], zone=zone))
     return found
 
 

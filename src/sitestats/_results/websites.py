@@ -127,7 +127,12 @@ class WebsiteList(Rows[Website, Never]):
         return Table("websites", self._columns(names), note)
 
     def _columns(self, names: Sequence[str]) -> Sequence[Column]:
-        return [named(name, [getattr(one, name) for one in self]) for name in names]
+        return [
+            named(name, [getattr(one, name) for one in self])._replace(
+                can_be_missing=True
+            )
+            for name in names
+        ]
 
 
 @attrs.frozen(kw_only=True)

@@ -29,6 +29,8 @@ _FORMATS: Final = {
     Kind.NUMBER: "#,##0.0",
     Kind.DAY: "yyyy-mm-dd",
     Kind.MOMENT: "yyyy-mm-dd hh:mm",
+    # What is not the whole is never rounded up to it.
+    "share": '[>=1]0.0%;[>0.9994]"99.9%";0.0%',
 }
 _NARROWEST: Final = 17
 """Characters of a column of numbers, days or moments, which ``autofit`` measures as if
@@ -58,7 +60,7 @@ def write_workbook(
             sheet = book.add_worksheet(table.title[:31])
             sheet.freeze_panes(1, 0)
             # Whatever it looks like: options leave "{=1}" a formula in version 3.2.0.
-            sheet.add_write_handler(str, _write_text)
+            sheet.add_write_handler(str, type(sheet).write_string)
             _write(sheet, _with_zone(table.body), bold, looks)
     if hasattr(file, "write"):
         cast("IO[bytes]", file).write(buffer.getvalue())
@@ -73,7 +75,7 @@ def _write(sheet: Any, columns: Sequence[Column], bold: Any, looks: Any) -> None
                 f"{sheet.name} has more rows than a sheet of Excel: use .to_pandas()"
             )
         sheet.write_string(0, place, column.name, bold)
-        look = looks.get(column.kind)
+        look = looks.get(column.name) or looks.get(column.kind)
         cells = [_cell(value, column) for value in column.cells]
         sheet.write_column(1, place, cells, look)
         if look:
@@ -82,10 +84,6 @@ def _write(sheet: Any, columns: Sequence[Column], bold: Any, looks: Any) -> None
     for place, column in enumerate(columns):
         if any(isinstance(one, str) and len(one) > _WIDEST for one in column.cells):
             sheet.set_column(place, place, _WIDEST)
-
-
-def _write_text(sheet: Any, *cell: Any) -> Any:
-    return sheet.write_string(*cell)
 
 
 def _cell(value: Any, column: Column) -> Any:
@@ -100,11 +98,10 @@ def _cell(value: Any, column: Column) -> Any:
 
 
 def _with_zone(columns: Sequence[Column]) -> list[Column]:
-    """The columns, and behind the last of the moments the zone that they are in."""
-    found = [*columns]
-    moments = [n for n, column in enumerate(columns) if column.kind is Kind.MOMENT]
-    if moments:
-        last = columns[moments[-1]]
-        zones = [None if one is None else last.zone for one in last.cells]
-        found.insert(moments[-1] + 1, Column(ZONE, Kind.TEXT, zones))
-    return found
+    """The columns, and last the zone that times are in."""
+    moments = [column for column in columns if column.kind is Kind.MOMENT]
+    zones = [
+        Column(ZONE, Kind.TEXT, [cell and column.zone for cell in column.cells])
+        for column in moments[-1:]
+    ]
+    return [*columns, *zones]
