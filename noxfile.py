@@ -302,7 +302,7 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure six figures of speed, and write them into docs/benchmarks.md."""
+    """Measure six figures of speed, and write them into docs/contributing.md."""
     session.install(EVERY_EXTRA, *groups("bench"), *LOCKED)
     session.run("python", "tests/benchmarks", *(session.posargs or ["--write"]))
 

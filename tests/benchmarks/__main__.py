@@ -2,7 +2,7 @@
 
     python tests/benchmarks                # some two minutes
     python tests/benchmarks --short        # only check that it runs
-    python tests/benchmarks --write        # into docs/benchmarks.md
+    python tests/benchmarks --write        # into docs/contributing.md
 
 Machines are noisy. So the two that are compared take turns, the best turn of each
 counts, since the machine only ever makes a turn slower, and the figure is their ratio.
@@ -29,7 +29,7 @@ import httpx
 from service import DAYS, TOTALS, body_of, pages, serving
 from sitestats import AsyncClient, Client, Stats, StatsQuery
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "contributing.md"
 MARK: Final = "<!-- figures -->\n"
 KEY: Final = "sa_api_key_0123456789"
 HEADERS: Final = {"Api-Key": KEY}
