@@ -17,7 +17,7 @@ from sitestats._common.text import plain
 from sitestats._results.display import Table
 from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
-from ._describe import Chart, Part, chart_note
+from ._describe import Chart, Heading, Part, chart_note
 from ._labels import NO_ENTRIES, cell, heading, is_change, text_in
 
 _MOST_BARS: Final = 40
@@ -39,10 +39,13 @@ def to_console(
 def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
     if isinstance(part, Chart):
         yield from _chart(part, options)
-        return
-    if isinstance(part, Table):
+    elif isinstance(part, Table):
         yield from _table(part)
-        return
+    else:
+        yield from _heading(part)
+
+
+def _heading(part: Heading) -> Iterator[RenderableType]:
     yield Text.assemble((plain(part.text), "bold"), (f"  {plain(part.about)}", "dim"))
     if part.numbers:
         yield ""

@@ -184,8 +184,8 @@ def _bar(entry: HistogramEntry) -> Bar:
     label, tick = f"{entry.date:%a %Y-%m-%d}", f"{entry.date:%d %b}"
     if entry.hour is not None:
         again = AGAIN if entry.start and entry.start.fold else ""
-        label += f" {entry.hour:02}:00{again}"
-        tick += f" {entry.hour:02}:00{again}"
+        hour = f"{entry.hour:02}:00{again}"
+        label, tick = f"{label} {hour}", f"{tick} {hour}"
     numbers = f"{cell(entry.pageviews)} page views, {cell(entry.visitors)} visitors"
     mark = marks(partial=entry.partial, clipped=entry.clipped)
     tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))

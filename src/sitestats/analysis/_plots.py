@@ -286,8 +286,8 @@ def _set_time_axis(
     top = max(1, *(one.dataLim.y1 for one in sharing))
     ax.set_ylim(0, (1.05 + 28 * lines / height) * top)
     if has_legend:
-        look = _LOOK | {"ncols": 1 + is_wide}
-        ax.legend([*labels.values()], [*labels], loc="upper left", **look)
+        look = {"loc": "upper left", "ncols": 1 + is_wide, **_LOOK}
+        ax.legend([*labels.values()], [*labels], **look)
 
 
 # --- rows -------------------------------------------------------------------------
@@ -362,8 +362,8 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
         figure = grid[0].figure
         figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
         if any(drawn):
-            handles, labels = grid[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside upper right", ncols=2, **_LOOK)
+            look = {"loc": "outside upper right", "ncols": 2, **_LOOK}
+            figure.legend(*grid[0].get_legend_handles_labels(), **look)
         periods = {days(stats) for group in groups for stats in group}
         if len(periods) == 1:
             figure.suptitle(periods.pop(), x=0.01, ha="left", fontsize="medium")
