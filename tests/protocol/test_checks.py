@@ -96,37 +96,33 @@ def test_a_page_where_none_was_requested_is_an_error() -> None:
     assert "leave the website's name out of the base address" in problem
 
 
-def test_a_response_without_any_requested_event_is_an_error() -> None:
-    """With none of the names the service may not have read them, so 0 is not sure."""
-    query = QUERY.events("signup", "purchase")
-    data = stats_json(events=[{"name": "other", "total": 7}])
-    (problem,) = problems(query, data)
-    assert problem.startswith("$.events: none of the requested events")
-    assert problems(query, stats_json()) == ["$.events: was requested and is missing"]
-    assert len(read_response(QUERY.all_events(), stats_json(events=[])).events) == 0
-
-
-def test_a_requested_event_that_is_missing_counts_nothing() -> None:
-    """Beside others, a missing event is a warning and 0; names are in any case."""
-    query = QUERY.events("SignUp", "Purchase", "purchase", "refund")
-    data = stats_json(events=[{"name": "signup", "total": 7}])
-    with pytest.warns(SiteStatsWarning, match="no count of 'purchase', 'refund'"):
-        stats = read_response(query, data)
-    wanted = [
-        EventCount("signup", 7),
-        EventCount("purchase", 0),
-        EventCount("refund", 0),
-    ]
-    assert [*stats.events] == wanted
-
-
-def test_a_requested_event_that_is_wrong_is_not_counted() -> None:
-    """It happened, so it does not count 0."""
-    rows = [{"name": "signup", "total": 7}, {"name": "refund", "total": "2"}]
-    query = QUERY.events("signup", "refund")
-    with pytest.warns(SiteStatsWarning, match=r"events\[1\].total"):
-        stats = read_response(query, stats_json(events=rows))
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([{"name": "refund", "total": "2"}], r"events\[1\].total"),
+        ([], "no entry of 'purchase', 'refund'"),
+    ],
+)
+def test_a_requested_event_without_a_count_is_unknown(
+    rows: list[Any], problem: str
+) -> None:
+    """An entry that is missing or wrong does not count 0; names are in any case."""
+    query = QUERY.fields("visitors").events("SignUp", "Purchase", "purchase", "refund")
+    rows = [{"name": "signup", "total": 7}, *rows]
+    with pytest.warns(SiteStatsWarning, match=problem):
+        stats = read_response(query, stats_json(visitors=1, events=rows))
     assert [*stats.events] == [EventCount("signup", 7)]
+    assert stats.events.incomplete
+    with pytest.warns(SiteStatsWarning, match="'events' is left out"):
+        stats = read_response(query, stats_json(visitors=1, events=rows[1:]))
+    assert (stats.visitors, "events" in stats) == (1, False)
+    assert problems(QUERY.events("a"), stats_json(events=[])) == [
+        "$.events: has no entry of 'a'"
+    ]
+    assert problems(query, stats_json(visitors=1)) == [
+        "$.events: was requested and is missing"
+    ]
+    assert len(read_response(QUERY.all_events(), stats_json(events=[])).events) == 0
 
 
 # --- warnings -----------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -17,7 +16,6 @@ from sitestats._common.zones import find_zone, same_zone
 from sitestats._query.periods import as_date, days_back
 from sitestats._query.requested import Requested
 from sitestats._query.rules import PAGE_FILTERS
-from sitestats._results.entries import EventCount
 
 _HOUR: Final = dt.timedelta(hours=1)
 """How far a bound may be from midnight: an end was seen that is an hour late."""
@@ -90,15 +88,15 @@ def _moment(
 
 def check_response(
     data: dict[str, Any],
-    wrong: Mapping[str, Problem],
+    wrong: dict[str, Problem],
     requested: Requested,
     responded_at: dt.datetime | None,
 ) -> tuple[Period, list[Problem], list[str]]:
     """The period of *data*, the reasons why it is not the response to what was
     *requested*, and other differences, with which its numbers may be right.
 
-    Words such as ``today-7d`` go by the day on which the service *responded*. Missing
-    events are added to *data*, unless some are *wrong* there.
+    Words such as ``today-7d`` go by the day on which the service *responded*. Where an
+    event has no entry, events are *wrong*; where none has, they are not in *data*.
     """
     name, params, zone = requested.hostname, requested.params, data.get("timezone")
     wanted_zone = params.get("timezone")
@@ -133,9 +131,14 @@ def check_response(
     if data.get("version") not in {None, requested.version}:
         warnings.append(_differs("version", data["version"], requested.version))
     if isinstance(requested.events, tuple) and "events" in data.keys() - wrong.keys():
-        data["events"] += _missing_events(
-            data["events"], requested.events, problems, warnings
-        )
+        # The service stores names in lower case.
+        names = dict.fromkeys(map(str.lower, requested.events))
+        found = {event.name.lower() for event in data["events"]}
+        if missing := [shown(name) for name in names if name not in found]:
+            message = f"has no entry of {', '.join(missing)}"
+            wrong["events"] = Problem(message, section="4.3", where="$.events")
+        if len(missing) == len(names):
+            del data["events"]
     return period, problems, warnings
 
 
@@ -143,28 +146,6 @@ def _differs(what: str, got: object, wanted: object) -> str:
     return (
         f"the response has the {what} {shown(got)}, but {shown(wanted)} was requested"
     )
-
-
-def _missing_events(
-    events: tuple[EventCount, ...],
-    requested: tuple[str, ...],
-    problems: list[Problem],
-    warnings: list[str],
-) -> tuple[EventCount, ...]:
-    """The *requested* events that are not among *events*: they count 0, although the
-    service should have an entry for each (section 4.3).
-    """
-    # The service stores names in lower case.
-    wanted = dict.fromkeys(map(str.lower, requested))
-    missing = wanted.keys() - {event.name.lower() for event in events}
-    named = ", ".join(shown(name) for name in wanted if name in missing)
-    if len(missing) == len(wanted):
-        # The service may not have read the names.
-        message = f"none of the requested events has an entry: {named}"
-        problems.append(Problem(message, section="4.3", where="$.events"))
-    elif missing:
-        warnings.append(f"the response has no count of {named}, which is taken for 0")
-    return tuple(EventCount(name, 0) for name in wanted if name in missing)
 
 
 def same_host(first: str, second: str) -> bool:
