@@ -32,6 +32,7 @@ from sitestats import (
     RateLimitedError,
     RequestTimeoutError,
     ResponseError,
+    SiteStatsWarning,
     StatsQuery,
     Succeeded,
 )
@@ -173,6 +174,20 @@ def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> Non
     with serve(script) as server, opened(variant, server.address) as client:
         comparison = client.stats.compare(query().on("yesterday"))
     assert comparison.totals["pageviews"].absolute == 0
+
+
+def test_a_warning_of_a_response_names_the_users_line() -> None:
+    """Also where another thread has read the response."""
+    body = {"pageviews": 1, "version": 5}
+    with opened("blocking", lambda _: httpx.Response(200, json=body)) as client:
+        for call, times in (
+            (lambda: client.stats.get(query()), 1),
+            (lambda: client.stats.compare(query().on("yesterday")), 2),
+            (lambda: client.stats.get_many([query()]).collect(), 1),
+        ):
+            with pytest.warns(SiteStatsWarning, match="version 5") as caught:
+                call()
+            assert [one.filename for one in caught] == [__file__] * times
 
 
 def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:

@@ -389,7 +389,7 @@ def test_a_website_stays_in_the_list_with_what_can_be_read() -> None:
 
 def test_a_website_without_a_host_name_is_a_problem_of_the_list() -> None:
     """The others are there; where none is left, the list can't be read."""
-    for odd in (None, "a.example", [], {**WEBSITE, "hostname": None}):
+    for odd in (None, [], *({**WEBSITE, "hostname": name} for name in (None, ""))):
         found = listed([WEBSITE, odd])
         assert found.incomplete
         assert [one.hostname for one in found] == ["example.com"]
@@ -419,16 +419,15 @@ def test_websites_come_in_an_object_or_bare() -> None:
 def test_the_result_of_adding_is_read_strictly() -> None:
     """Problems name the document's keys, not our attributes."""
     asked = {"asked": ("example.com", None, False)}
-    response = http_response({**ADDED, "customDomain": "x.example.com", "plan": "team"})
-    added = read_added(response, REQUEST, **asked)
+    added = add({**ADDED, "customDomain": "x.example.com", "plan": "team"})
     assert (added.valid_dns, added.custom_domain) == (True, "x.example.com")
     assert added.extra == {"plan": "team"}
     for name in ADDED.keys() - {"ok", "success"}:
-        (problem,) = refused(read_added, {**ADDED, name: 1.5}, **asked)
+        (problem,) = refused(read_added, {**ADDED, name: 1.5}, **asked, warned=False)
         assert problem.startswith(f"$.{name}: expected ")
-    assert refused(read_added, ["example.com"], **asked) == [
-        "$: expected an object, got an array"
-    ]
+    for odd in (["example.com"], {**ADDED, "hostname": ""}):
+        with pytest.raises(ResponseError, match="but the website was added"):
+            add(odd)
 
 
 def add(data: Any, timezone: str | None = None, *, public: bool = False) -> Any:
@@ -437,14 +436,17 @@ def add(data: Any, timezone: str | None = None, *, public: bool = False) -> Any:
     return read_added(http_response(data), REQUEST, asked)
 
 
-def test_a_website_was_added_as_requested() -> None:
-    """Without a difference nothing warns."""
+def test_a_website_was_added_with_differences() -> None:
+    """Differences, and what can't be read, are listed and warned about, and raise
+    nothing: it was added. Without a difference nothing warns.
+    """
     added = add({**ADDED, "hostname": "Example.com"}, timezone="Etc/UTC")
     assert (added.hostname, added.differences) == ("Example.com", ())
-
-
-def test_a_website_was_added_with_differences() -> None:
-    """Differences are listed and warned about, and raise nothing: it was added."""
+    for name, key in (("timezone",) * 2, ("public",) * 2, ("valid_dns", "validDNS")):
+        with pytest.warns(SiteStatsWarning, match=rf"was added, .*\$\.{key}: "):
+            added = add({**ADDED, key: None}, timezone="UTC")
+        assert (getattr(added, name), added.differences) == (None, ())
+        assert [one.where for one in added.problems] == [f"$.{key}"]
     with pytest.warns(SiteStatsWarning) as caught:
         added = add(
             {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
@@ -456,11 +458,8 @@ def test_a_website_was_added_with_differences() -> None:
     assert all(where in str(caught[0].message) for where in wheres)
 
 
-def test_an_unreadable_result_says_that_the_website_was_added() -> None:
-    """The error says that the website was added, so that nobody repeats it."""
-    with pytest.raises(ResponseError, match="was added") as caught:
-        add({**ADDED, "validDNS": None})
-    assert [one.where for one in caught.value.problems] == ["$.validDNS"]
-    for name in ("ok", "success"):
-        with pytest.raises(ServiceError):
-            add({**ADDED, name: False})
+@pytest.mark.parametrize("name", ["ok", "success"])
+def test_a_refused_website_is_an_error(name: str) -> None:
+    """Either flag of the response says that the website was not added."""
+    with pytest.raises(ServiceError):
+        add({**ADDED, name: False})

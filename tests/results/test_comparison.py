@@ -157,7 +157,7 @@ def test_a_partial_period_is_marked(client: Client, ongoing: str) -> None:
         assert ("partial=True" in repr(one)) is is_partial
         assert ("not over yet" in repr(one["pages"])) is is_partial
         for result in (one, one["pages"], one["pages"].of("up")):
-            shown = [result._repr_html_(), terminal(result)]
+            shown = [result._repr_html_(), terminal(result, width=120)]
             assert ["not over yet" in text for text in shown] == [is_partial] * 2
             assert {*result.to_polars()["partial"]} == {is_partial}
 

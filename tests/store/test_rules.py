@@ -39,7 +39,6 @@ def stats(query: StatsQuery, **changes: Any) -> Stats:
         "end": datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC),
         "first_day": datetime(2026, 5, 1, tzinfo=UTC).date(),
         "last_day": datetime(2026, 5, 9, tzinfo=UTC).date(),
-        "requested": requested(query),
         "values": {"visitors": 1},
     }
     return Stats(**{**values, **changes})

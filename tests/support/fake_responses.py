@@ -15,7 +15,7 @@ from sitestats._common.errors import ResponseError
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.responses import read_stats
 from sitestats._query.builder import StatsQuery, requested
-from sitestats._results.stats import Stats
+from sitestats._results.stats import Stats, with_warnings
 
 RECEIVED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 
@@ -64,12 +64,11 @@ def read_response(
     **headers: str,
 ) -> Stats:
     """The statistics that a client reads from the response *data* to *query*."""
-    return read_stats(
-        attrs.evolve(http_response(data, status, **headers), received_at=received),
-        requested(query).request,
-        query,
-        requested(query),
+    response = attrs.evolve(
+        http_response(data, status, **headers), received_at=received
     )
+    wanted = requested(query)
+    return with_warnings(read_stats(response, wanted.request, query, wanted))
 
 
 def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:

@@ -82,8 +82,8 @@ class WebsitesAPI:
             label: Any text.
 
         Returns:
-            The website as the service added it. Differences from the arguments
-            are in ``differences``, and cause a ``SiteStatsWarning``.
+            The website as the service added it. Differences from the arguments, and
+            what can't be read, cause a ``SiteStatsWarning``.
 
         Raises:
             SpecError: A value breaks a rule. No request is sent.

@@ -42,6 +42,7 @@ from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery, check_query
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
+from sitestats._results.stats import with_warnings
 
 from .runner import AsyncRunner, Runner, Stop
 
@@ -160,6 +161,9 @@ class _Block(Generic[RunnerT]):
             outcome = self._waiting.pop(self._given, None)
             if outcome is not None:
                 self._given += 1
+                if outcome.stats is not None:
+                    # Here, since a warning names the line of its thread's caller.
+                    with_warnings(outcome.stats)
                 if self._show is not None:
                     self._show(self._given, self._total)
                 return outcome

@@ -99,9 +99,9 @@ def _of_model(model: Any) -> Expected:
     for field in attrs.fields(model):
         if field.name not in {"extra", "problems", "differences"}:
             kind = hints[field.name]
-            if field.default is attrs.NOTHING:
+            if field.default is attrs.NOTHING and type(None) in get_args(kind):
                 # The document has no null there: None is for what can't be read.
-                kind = (*get_args(kind), kind)[0]
+                kind = get_args(kind)[0]
             kinds[_SENT.get(field.name, field.name)] = kind
     return Expected(kinds, _whole(kinds, total=True))
 

@@ -18,6 +18,7 @@ from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, query_against, validated
 from sitestats._results.outcomes import Failed, Succeeded
+from sitestats._results.stats import with_warnings
 
 from .flow import NO_DEADLINE, LookUp, StoreResponse, now, send_with_retries
 from .requests import (
@@ -66,7 +67,8 @@ def add_website(
 ) -> Flow[AddedWebsite]:
     """Add one website to the user's default team (section 4.2).
 
-    Without *warned*, differences from the arguments are in the result alone.
+    Without *warned*, differences from the arguments are in the result alone, and a
+    response of which a value can't be read is an error.
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response = yield from _exchange(request, settings)
@@ -85,7 +87,8 @@ def get_stats(
     """The statistics that *query* requests (section 4.3).
 
     Where the client has a store, a stored response is used unless *fresh*. A call that
-    has not *started* starts now. One of many has a *deadline*.
+    has not *started* starts now. One of many has a *deadline*, and leaves warnings to
+    where its outcome is taken.
     """
     wanted = validated(query, has_key=settings.api_key is not None)
     request = wanted.request
@@ -101,7 +104,7 @@ def get_stats(
     stats = read(settings, read_stats, response, request, query, wanted)
     if settings.store is not None:
         yield StoreResponse(wanted, response, stats, (yield from now()).utc)
-    return stats
+    return stats if deadline is not None else with_warnings(stats)
 
 
 def of_both_periods(

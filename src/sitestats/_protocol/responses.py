@@ -124,7 +124,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     for place, item in enumerate(items):
         website, wrong = structure(item, Website, f"{path}[{place}]", "2.1")
         problems += wrong
-        if website is not None and website.hostname is not None:
+        if website and website.hostname:
             websites.append(
                 attrs.evolve(website, problems=(*wrong,)) if wrong else website
             )
@@ -151,15 +151,18 @@ def read_added(
     """The result of adding a website (section 4.2), compared with the host name, the
     time zone and the flag that were *asked* for.
 
-    Differences are in ``differences`` and, with *warned*, in a warning. They are no
-    error, since the website exists and can't be removed.
+    With *warned*, differences and what can't be read are in the result and in a
+    warning: they are no error, since the website exists and can't be removed. Without,
+    the caller has the list to look at, and what can't be read is an error.
     """
     data = decode_json(response, request)
     added, problems = structure(data, AddedWebsite, "$", "2.2")
-    if problems:
+    if problems and not (warned and added and added.hostname):
         why = f"{_WRONG}, but the website was added"
         raise response_error(response, request, why, problems)
     hostname, zone, public = asked
+    # Without a time zone it is left to the service.
+    zone = zone or added.timezone
     found = tuple(
         Problem(
             f"requested {wanted!r}, but the service made it {shown(applied)}",
@@ -168,21 +171,16 @@ def read_added(
         )
         for name, wanted, applied, is_same in (
             ("hostname", hostname, added.hostname, same_host(hostname, added.hostname)),
-            (
-                "timezone",
-                zone,
-                added.timezone,
-                zone is None or same_zone(zone, added.timezone),
-            ),
+            ("timezone", zone, added.timezone, same_zone(zone, added.timezone)),
             ("public", public, added.public, public is added.public),
         )
-        if not is_same
+        if not is_same and applied is not None
     )
-    if found and warned:
-        what = "; ".join(map(str, found))
-        name = cut(added.hostname)
-        warn(f"{name} was added, but differs from what was requested: {what}")
-    website: AddedWebsite = attrs.evolve(added, differences=found)
+    if warned and (wrong := (*problems, *found)):
+        what = "; ".join(map(str, wrong))
+        warn(f"{cut(added.hostname)} was added, but not all is as requested: {what}")
+    website: AddedWebsite
+    website = attrs.evolve(added, differences=found, problems=(*problems,))
     return website
 
 
@@ -265,8 +263,6 @@ def read_stats(
         what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
         of = requested.hostname
         warnings.append(f"{what} left out of the result for {of}: {problem}")
-    for sentence in warnings:
-        warn(sentence)
     moment = date or response.received_at
     return Stats(
         query=query,
@@ -286,7 +282,7 @@ def read_stats(
         from_store=looked_up_at is not None,
         values=_values(data, wrong, wanted, requested, period, moment),
         wrong=wrong,
-        differs=bool(warnings),
+        warnings=tuple(warnings),
     )
 
 

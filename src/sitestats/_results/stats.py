@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -26,7 +25,7 @@ from sitestats._common.errors import (
     FieldNotRequestedError,
     Problem,
     ResponseError,
-    SiteStatsWarning,
+    warn,
 )
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.text import cut
@@ -114,8 +113,8 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     _wrong: Mapping[str, Problem] = attrs.field(
         factory=dict[str, Problem], alias="wrong"
     )
-    _differs: bool = attrs.field(default=False, alias="differs")
-    """Whether it came with a warning, so that no store should have it."""
+    _warnings: tuple[str, ...] = attrs.field(default=(), alias="warnings")
+    """What it came with; no store should have it then."""
 
     @classmethod
     def from_body(
@@ -145,10 +144,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         >>> Stats.from_body(query, body).visitors
         953
         """
-        # What reads responses stands above the results.
-        from sitestats._protocol.responses import read_body
-
-        return read_body(query, body, responded_at)
+        return with_warnings(_read(query, body, responded_at))
 
     @classmethod
     def of(
@@ -192,9 +188,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SiteStatsWarning)
-            stats = cls.from_body(query, body, responded_at=responded_at)
+        stats = _read(query, body, responded_at)
         if stats.problems:
             raise ResponseError("no response has these values", problems=stats.problems)
         return stats
@@ -449,3 +443,17 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             fields = requested(self.query).fields
             step = f".fields{(*fields, name)}".replace(",)", ")")
         return f"{name!r} was not requested: add it to the query by {step}"
+
+
+def with_warnings(stats: Stats[FieldsT]) -> Stats[FieldsT]:
+    """The *stats*, with the warnings that they came with, at the caller's line."""
+    for sentence in stats._warnings:  # noqa: SLF001 - of this module
+        warn(sentence)
+    return stats
+
+
+def _read(query: StatsQuery, body: bytes, responded_at: dt.datetime | None) -> Any:
+    # What reads responses stands above the results.
+    from sitestats._protocol.responses import read_body
+
+    return read_body(query, body, responded_at)

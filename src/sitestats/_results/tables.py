@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
 Hour: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=23)]
+Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Kind(Public, Enum):

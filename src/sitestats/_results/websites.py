@@ -12,7 +12,7 @@ from sitestats._common.errors import Problem
 from sitestats._common.wire import JsonValue
 
 from .display import Displayed, Rows, Table
-from .tables import Column, Count, named, of_rows
+from .tables import Column, Count, Name, named, of_rows
 
 
 @attrs.frozen
@@ -51,7 +51,7 @@ class Website(_NamedValues):
     )
     """The names of the document's values, in its order."""
 
-    hostname: str
+    hostname: Name
     """The host name."""
     is_public: bool | None
     """Whether everybody may read the website's statistics."""
@@ -137,26 +137,29 @@ class WebsiteList(Rows[Website, Never]):
 
 @attrs.frozen(kw_only=True)
 class AddedWebsite(_NamedValues):
-    """A website that was added, as the service responded (section 2.2).
+    """A website that was added, as the service responded (section 2.2). A value that
+    can't be read is None.
 
     >>> added = client.websites.add("example.com", timezone="Europe/Amsterdam")
     >>> added.hostname, added.timezone, added.public, added.differences
     ('example.com', 'Europe/Amsterdam', False, ())
     """
 
-    hostname: str
+    hostname: Name
     """The host name of the website."""
     custom_domain: str | None = None
     """The custom domain, or None."""
-    public: bool
+    public: bool | None
     """Whether everybody may read the website's statistics."""
-    timezone: str
+    timezone: str | None
     """The time zone that was applied."""
-    valid_dns: bool
+    valid_dns: bool | None
     """Whether its DNS is valid."""
     differences: tuple[Problem, ...] = ()
     """The values that differ from the request; ``where`` of each has the name, such as
     ``"timezone"``. The website was added with the other value."""
+    problems: tuple[Problem, ...] = ()
+    """The values that are not as documented, each with its JSON path."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
     )

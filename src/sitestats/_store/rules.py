@@ -115,7 +115,7 @@ def to_store(
         response.status != 200  # noqa: PLR2004  a good response
         or not {"start", "end"} <= requested.params.keys()
         or not requested.is_documented
-        or stats._differs  # noqa: SLF001 - for this folder
+        or stats._warnings  # noqa: SLF001 - for this folder
         or moment is None
         or stats.end is None
         or stats.timezone is None
