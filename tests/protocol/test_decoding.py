@@ -283,12 +283,11 @@ def test_any_json_is_statistics_or_one_of_our_errors(
         # 1 == True == 1.0, and the reprs differ.
         assert name not in stats or repr(getattr(stats, name)) == repr(sent[name])
     for name in ("pages", "countries", "events"):
-        for row in getattr(stats, name).to_dicts() if name in stats else ():
+        for read in getattr(stats, name) if name in stats else ():
+            row = read.to_dict()
             del row[{"events": "total"}.get(name, "seconds_on_page")]
-            assert any(
-                isinstance(one, dict) and row.items() <= one.items()
-                for one in sent[name]
-            )
+            rows = (one.items() for one in sent[name] if isinstance(one, dict))
+            assert any(row.items() <= one for one in rows)
 
 
 BODIES: dict[str, Callable[[int], bytes]] = {
