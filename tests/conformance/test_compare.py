@@ -11,15 +11,19 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from conformance.changed_services import CHANGES, Changed, ChangedTransport
 from sitestats import Client, NotFoundError
+from sitestats._common.wire import HttpResponse
 from sitestats.conformance import (
     ServiceComparison,
     _compare,
     _observation,
     compare_service,
 )
+from sitestats.conformance._observation import Case
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
@@ -27,6 +31,7 @@ pytestmark = pytest.mark.slow
 HOST: Final = "shop.example"
 PUBLIC: Final = "blog.example"
 NOW: Final = datetime(2026, 3, 15, 12, tzinfo=UTC)
+PAUSES: Final[list[float]] = []
 PAGE: Final = Path(__file__).parents[2] / "docs" / "before-you-trust-it.md"
 
 
@@ -46,7 +51,9 @@ def empty() -> Emulator:
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
     """Have the clock of clients stand still."""
-    clock = SimpleNamespace(**{**vars(time), "time": now.timestamp})
+    clock = SimpleNamespace(
+        **{**vars(time), "time": now.timestamp, "sleep": PAUSES.append}
+    )
     monkeypatch.setattr("sitestats._client.runner.time", clock)
 
 
@@ -78,7 +85,7 @@ def compared(
             http_client=http,
         ) as client,
     ):
-        return compare_service(client, host, pause=0)
+        return compare_service(client, host, pause=0.25)
 
 
 def results(comparison: ServiceComparison) -> dict[str, str]:
@@ -91,8 +98,11 @@ def results(comparison: ServiceComparison) -> dict[str, str]:
 
 @pytest.mark.parametrize("host", [HOST, PUBLIC])
 def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) -> None:
-    """Some sixty requests read, and other traffic is no difference."""
+    """Some sixty requests read, one at a time, with a pause before each but the first.
+    Other traffic is no difference.
+    """
     service.forget_requests()
+    PAUSES.clear()
     comparison = compared(service, host)
     assert comparison.different == ()
     assert not comparison.options
@@ -100,6 +110,7 @@ def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) 
     assert undecided <= {"locked", "utm"}
     assert {request.method for request in service.requests} == {"GET"}
     assert comparison.requests == len(service.requests) <= 65
+    assert [0.25] * (comparison.requests - 1) == PAUSES
 
 
 @pytest.mark.parametrize(
@@ -134,6 +145,21 @@ def test_no_false_alarm(
     comparison = compared(emulator, "few.example")
     assert comparison.different == ()
     assert results(comparison)["pages"] == "same"
+
+
+@pytest.mark.parametrize("change", ["nothing at-all", "drop timezone"])
+def test_what_can_t_be_read_is_unknown(change: str) -> None:
+    """A flag is not false, a zone not UTC, a name no error. The rest is compared."""
+    emulator = made_up()
+    emulator.change_website(HOST, timezone="Europe/Amsterdam")
+    site = dict.fromkeys(("timezone", "is_public", "has_ssl", "has_script"))
+    sites = [{"hostname": name} | site for name in ("nowhere", HOST, "b.example")]
+    emulator.fail_next(None, body=sites, path="/api/websites")
+    found = {case.name: case for case in compared(emulator, change=change).cases}
+    missing = "there is no public website in the list"
+    assert found["public-without-key"].why == missing
+    (period,) = {one.where for one in found["period"].differences} or {""}
+    assert period == ("$.timezone" if "drop" in change else "")
 
 
 def test_what_has_no_visits_is_not_decided() -> None:
@@ -266,7 +292,7 @@ def test_a_website_that_can_t_be_read_is_an_error(service: Emulator) -> None:
 def test_a_report_has_no_secret_and_no_host_name() -> None:
     """It is attached to an issue, which everybody reads; errors repeat names too."""
     emulator = made_up()
-    secret = f"{HOST} of ann@corp.example, 12345 views, {emulator.api_key}"
+    secret = f"{HOST} of ann@corp.example, 12345 views, \x1b[2J {emulator.api_key}"
     names = ("error", "message", "path", "start", "code", "date", HOST)
     emulator.fail_next(
         None,
@@ -279,6 +305,28 @@ def test_a_report_has_no_secret_and_no_host_name() -> None:
     emulator.fail_next(None, status=200, body=body)
     comparison = compared(emulator)
     text = json.dumps(comparison.to_dict(), ensure_ascii=False) + str(comparison)
-    assert "HOST of HOST, N views, …" in text
+    assert "HOST of HOST, N views, \\x1b[2J …" in str(comparison)
     for word in (HOST, PUBLIC, "corp", "ann@", "12345", emulator.api_key):
         assert word not in text
+
+
+JSON: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(
+            st.text() | st.sampled_from(["histogram", "pages", "date", "visits"]), inner
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON.map(json.dumps).map(str.encode) | st.binary())
+@example(b"show(" * 20_000)
+@example(b"[" * 100_000)
+def test_any_body_has_a_shape(body: bytes) -> None:
+    """The service may send anything, and a long body is read once."""
+    response = HttpResponse(200, {}, body)
+    case = Case("x", "1", "", values=("date", "pages"), option="null_entries")
+    assert _compare.shape(response, case)["$"]

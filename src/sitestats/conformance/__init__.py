@@ -8,11 +8,6 @@
 
 from __future__ import annotations
 
-from ._compare import (
-    CaseDifference,
-    ComparedCase,
-    ServiceComparison,
-    compare_service,
-)
+from ._compare import CaseDifference, ComparedCase, ServiceComparison, compare_service
 
 __all__ = ["CaseDifference", "ComparedCase", "ServiceComparison", "compare_service"]

@@ -1,25 +1,32 @@
-"""Compare what a service responded with what the emulator does."""
+"""Compare what a service responded with what the emulator does.
+
+What is compared is the shape of a response: a text for each place, such as
+``{"$.version": "6", "$.pages[].value": "path"}``, without host names and numbers of
+visitors.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import attrs
 
+from sitestats._common.text import plain
 from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
-from sitestats._common.zones import zone_names
 from sitestats._protocol.flow import send_once
 from sitestats.emulator import Emulator
 
 from ._observation import Case, Observation, as_read, failure_of, observe, read_table
-from ._shape import HISTOGRAMS, NULLS, Shape, absent, lists_of, load, message, shape
 
 if TYPE_CHECKING:
     from sitestats import Client
-    from sitestats._client.runner import Runner
 
 _MOST_PLACES: Final = 5
 _MARKS: Final = {"same": "✓", "not decided": "-", "failed": "!", "different": "✗"}
@@ -77,8 +84,6 @@ class ServiceComparison:
 
     cases: tuple[ComparedCase, ...]
     """Every case, in the order of the document."""
-    not_tried: Sequence[Mapping[str, str]]
-    """What only a write or a lock could show: its section, what it is, and why not."""
     options: Mapping[str, bool]
     """The options of ``Emulator`` that make it follow the service."""
     requests: int
@@ -101,15 +106,13 @@ class ServiceComparison:
         return attrs.asdict(self)
 
     def __str__(self) -> str:
-        found = {
+        rows = {
             name: [str(case) for case in self.cases if case.result == name]
             for name in _MARKS
         }
-        tried = [f"- not tried: {one['what']}: {one['why']}" for one in self.not_tried]
         # What differs stands last, where a terminal shows it.
-        lines = [*found["same"], *found["not decided"], *tried, *found["failed"]]
-        lines += self._causes()
-        lines.append(", ".join(f"{len(rows)} {name}" for name, rows in found.items()))
+        lines = [*rows["same"], *rows["not decided"], *rows["failed"], *self._causes()]
+        lines.append(", ".join(f"{len(cases)} {name}" for name, cases in rows.items()))
         if self.ended:
             lines.append(f"not everything was requested: {self.ended}")
         if self.options:
@@ -119,21 +122,17 @@ class ServiceComparison:
 
     def _causes(self) -> Iterator[str]:
         """What differs, once for all cases in which a name differs alike."""
-        found = defaultdict[tuple[str, str, str], dict[str, ComparedCase]](dict)
+        causes = defaultdict[CaseDifference, dict[str, bool | None]](dict)
         for case in self.different:
             for one in case.differences:
-                name = one.where.rpartition(".")[2]
-                found[name, one.service, one.emulator][
-                    f"{one.where} in {case.name}"
-                ] = case
-        for cause, cases in found.items():
-            copes = all(case.copes for case in cases.values())
-            client = "copes" if copes else "misreads it"
-            more = f", and {len(cases) - _MOST_PLACES} more" * (
-                len(cases) > _MOST_PLACES
-            )
-            yield f"{_MARKS['different']} {CaseDifference(*cause)}; the client {client}"
-            yield f"    {', '.join([*cases][:_MOST_PLACES])}{more}"
+                cause = attrs.evolve(one, where=one.where.rpartition(".")[2])
+                causes[cause][f"{one.where} in {case.name}"] = case.copes
+        for cause, places in causes.items():
+            client = "copes" if all(places.values()) else "misreads it"
+            yield f"{_MARKS['different']} {cause}; the client {client}"
+            rest = len(places) - _MOST_PLACES
+            more = f", and {rest} more" * (rest > 0)
+            yield f"    {', '.join([*places][:_MOST_PLACES])}{more}"
 
 
 def compare_service(
@@ -161,73 +160,65 @@ def compare_service(
     """
     runner = client._runner  # noqa: SLF001 - the flow is not an operation
     observed = runner.run(observe(runner.settings, hostname, pause))
-    table, mirror = read_table(), _Mirror(observed)
-    cases: list[Case] = table["case"]
-    found = tuple(_compared(case, observed, mirror) for case in cases)
-    others = {
-        case.option: _compared(case, observed, _Mirror(observed, **{case.option: True}))
-        for case, result in zip(cases, found, strict=True)
-        if case.option and result.result == "different"
+    cases: list[Case] = read_table()["case"]
+    found = tuple(_compared(case, observed) for case in cases)
+    options = {
+        case.option: True
+        for case, compared in zip(cases, found, strict=True)
+        if case.option
+        and compared.result == "different"
+        and _compared(case, observed, **{case.option: True}).result == "same"
     }
-    options = {name: True for name, one in others.items() if one.result == "same"}
-    requests, not_tried = len(observed.responses), table["not_tried"]
-    return ServiceComparison(found, not_tried, options, requests, observed.ended)
+    return ServiceComparison(found, options, len(observed.responses), observed.ended)
 
 
-class _Mirror:
-    """An emulator with the websites of an observation, and traffic of its own."""
-
-    def __init__(self, observed: Observation, **options: Any) -> None:
-        self._emulator = Emulator(now=observed.now, **options)
-        hosts = observed.hosts
-        for name in {hosts[kind] for kind in ("public", "private") if kind in hosts}:
-            zone = observed.zones.get(name, "UTC")
-            self._emulator.add_website(
-                name,
-                timezone=zone if zone in zone_names() else "UTC",
-                public=name == hosts.get("public"),
-                locked=name == hosts.get("locked"),
-            )
-            self._emulator.load(_rows(observed.now), hostname=name)
-        key = self._emulator.api_key if observed.has_key else None
-        self._client = self._emulator.client(api_key=key)
-
-    def respond(self, request: HttpRequest, at: datetime | None) -> HttpResponse:
-        """What the emulator responds, where it is that moment."""
-        if at is not None:
-            self._emulator.now = at
-        runner: Runner = self._client._runner  # noqa: SLF001 - as above
+def _emulated(
+    request: HttpRequest, at: datetime, observed: Observation, **options: Any
+) -> HttpResponse:
+    """What an emulator with the observed websites responds, where it is that moment."""
+    emulator, hosts = Emulator(now=at, **options), observed.hosts
+    for name in {hosts[kind] for kind in ("public", "private") if kind in hosts}:
+        emulator.add_website(
+            name,
+            timezone=observed.zones.get(name, "UTC"),
+            public=name == hosts.get("public"),
+            locked=name == hosts.get("locked"),
+        )
+        emulator.load(_rows(observed.now), hostname=name)
+    key = emulator.api_key if observed.has_key else None
+    with emulator.client(api_key=key) as client:
+        runner = client._runner  # noqa: SLF001 - as above
         return runner.run(send_once(request, runner.settings))
 
 
 def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
     """Visits of which each list has something, and some have no value."""
     for days in range(2, 9):
-        moment = (now - timedelta(days=days)).isoformat()
-        at = {"added_iso": moment, "is_unique": True}
+        at = {"added_iso": now - timedelta(days=days), "is_unique": True}
         visit = at | read_table()["visit"]
-        yield from (visit, visit, {**at, "path": "/other"})
-        yield {**at, "datapoint": "signup"}
+        yield from (visit, visit, at | {"path": "/other"}, at | {"datapoint": "signup"})
 
 
-def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCase:
-    undecided = ComparedCase(case.name, case.section, case.decides)
+def _compared(case: Case, observed: Observation, **options: bool) -> ComparedCase:
+    made = partial(ComparedCase, case.name, case.section, case.decides)
     if case.of not in observed.hosts:
-        return attrs.evolve(undecided, why=read_table()["missing"][case.of])
-    request = case.request(observed.hosts[case.of], observed.now)
+        return made(why=read_table()["missing"][case.of])
+    hostname = observed.hosts[case.of]
+    request = case.request(hostname, observed.now)
     response = observed.responses.get(request)
     if response is None:
-        return attrs.evolve(undecided, why=f"not sent: {observed.ended}")
+        return made(why=f"not sent: {observed.ended}")
     if why := failure_of(response):
-        return attrs.evolve(undecided, result="failed", why=why)
-    ours = mirror.respond(request, response.date)
+        return made("failed", why)
+    if hostname not in observed.zones:
+        # When its days begin is unknown.
+        case = attrs.evolve(case, values={*case.values} - {"start", "end"})
+    ours = _emulated(request, response.date or observed.now, observed, **options)
     why, differences = _differences(response, ours, case)
     if not differences:
-        return attrs.evolve(undecided, result="not decided" if why else "same", why=why)
+        return made("not decided" if why else "same", why)
     _, misread = _differences(as_read(response, request), as_read(ours, request), case)
-    return attrs.evolve(
-        undecided, result="different", differences=differences, copes=not misread
-    )
+    return made("different", differences=differences, copes=not misread)
 
 
 def _differences(
@@ -238,44 +229,194 @@ def _differences(
         why, one, other = _shapes(response, ours, case)
     else:
         # What else differs is a consequence.
-        text = f"{response.status} {message(load(response))}".strip()
-        why, one, other = "", {"status": text}, {"status": str(ours.status)}
+        data = _named(load(response))
+        text = anonymised(data.get("error") or data.get("message") or "")
+        why, one = "", {"status": f"{response.status} {text}".strip()}
+        other = {"status": str(ours.status)}
     return why, tuple(
-        CaseDifference(
-            where, *(each.get(where, absent(where)) for each in (one, other))
-        )
+        CaseDifference(where, *(e.get(where, _absent(where)) for e in (one, other)))
         for where in dict.fromkeys((*other, *one))
         if one.get(where) != other.get(where)
     )
 
 
+def _absent(where: str) -> str:
+    """What a place has without a text; only a mistake has a place outside the data."""
+    return "missing" if where.startswith(("$", "call")) else "as documented"
+
+
 def _shapes(
     response: HttpResponse, ours: HttpResponse, case: Case
-) -> tuple[str, Shape, Shape]:
+) -> tuple[str, dict[str, str], dict[str, str]]:
     """Why the case is not decided, and the shapes to compare.
 
     They leave out what depends on the traffic: entries of a list that is empty on one
     side, entries with null, and unknown browsers.
     """
-    theirs, lists = (lists_of(load(each)) for each in (response, ours))
+    theirs, lists = (_lists_of(load(each)) for each in (response, ours))
     one, other = (shape(each, case) for each in (response, ours))
     # A histogram has entries for days without visits, too, and a named event has one.
-    always = (*HISTOGRAMS, "$.events" if "name" in case.values else "")
+    always = (*_HISTOGRAMS, "$.events" if "name" in case.values else "")
     both = [place for place in lists if place in theirs and place not in always]
     empty = [place for place in both if not (theirs[place] and lists[place])]
     is_open = {
         place
         for place in one.keys() | other.keys()
         if place.partition("[")[0] in empty
-        or (place.endswith(NULLS) and not (place in one and place in other))
+        or (place.endswith(_NULLS) and not (place in one and place in other))
         or (place.startswith("$.agents[].") and place not in one)
     }
     one, other = (
         {place: text for place, text in each.items() if place not in is_open}
         for each in (one, other)
     )
-    if case.option == "null_entries" and not any(p.endswith(NULLS) for p in one):
+    if case.option == "null_entries" and not any(p.endswith(_NULLS) for p in one):
         return "every visit has a country and a referrer", one, other
-    is_empty = any(lists[place] for place in empty)
-    filled = any(theirs[place] for place in both)
-    return "the lists are empty" if is_empty and not filled else "", one, other
+    is_empty = any(map(lists.get, empty)) and not any(map(theirs.get, both))
+    return "the lists are empty" if is_empty else "", one, other
+
+
+# --- the shape of a response --------------------------------------------------------
+
+_NULLS: Final = "entries with null"
+_HISTOGRAMS: Final = ("$.histogram", "$.visits")
+"""The places of histograms: version 1 and 2 name it visits."""
+_HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
+_NUMBER: Final = re.compile(r"(\x1b\[[\d;]*)|\d+")
+"""A number, and not what a terminal obeys."""
+_CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
+_SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
+"""Versions, dates and times, which are not numbers of visitors."""
+_TIMES: Final = ("date", "hour", "week", "year")
+"""What the entries of a histogram have of the period, and not of visitors."""
+_FORMS: Final = {
+    "own_hostname": ("str or null", r"null None|str .+"),
+    "seconds_on_page": ("number or null", r"(null|int|float) .*"),
+    "$.device_types[].value": ("known device", r"str (mobile|tablet|desktop|tv)"),
+    "$.countries[].value": ("two capitals", r"str [A-Z]{2}"),
+    "$.referrers[].value": ("name", r"str [^/:?]+"),
+    "$.pages[].value": ("path", r"str /.*"),
+}
+"""What a type and a value are called by their form, at a name or a place."""
+_LONGEST: Final = 200
+_HOUR: Final = 3600
+_MANY: Final = 100
+"""Page views from which on a website has a median, and one below an hour."""
+
+
+def anonymised(text: object) -> str:
+    """*text* of the service, without host names and numbers."""
+    without_names = _HOST.sub("HOST", str(text)[: 10 * _LONGEST])
+    return plain(_NUMBER.sub(lambda m: m[1] or "N", without_names)[:_LONGEST])
+
+
+def load(response: HttpResponse) -> Any:
+    """The data of *response*, wrapped for JSONP or not; None without."""
+    text = response.body.decode(errors="replace")
+    call = _CALL.fullmatch(text)
+    try:
+        return json.loads(call[2] if call else text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _named(data: Any) -> dict[str, Any]:
+    """The values of *data* by name, if it is an object."""
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _lists_of(data: Any) -> dict[str, list[Any]]:
+    """The lists of a response by their places, such as ``$.pages``."""
+    places = {"$": data} | {f"$.{name}": one for name, one in _named(data).items()}
+    return {where: one for where, one in places.items() if isinstance(one, list)}
+
+
+def shape(response: HttpResponse, case: Case) -> dict[str, str]:
+    """The shape of *response*, with the values that *case* compares."""
+    data = load(response)
+    found = defaultdict[str, set[str]](set)
+    kind = response.headers.get("content-type", "missing").partition(";")[0]
+    found["content-type"].add(anonymised(kind))
+    found["date"].add("missing" if response.date is None else "a date")
+    if call := _CALL.fullmatch(response.body.decode(errors="replace")):
+        found["call"].add(anonymised(call[1] + "…" + call[3]).strip())
+    for where, text in (*_places("$", data, case), *_wholes(data, case)):
+        found[where].add(text)
+    return {where: " or ".join(sorted(texts)) for where, texts in found.items()}
+
+
+def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
+    """What stands at *where*, and at the places within."""
+    name = where.rpartition(".")[2]
+    if isinstance(value, dict):
+        yield where, "dict"
+        yield from _odd(_named(value))
+        for key, inner in _named(value).items():
+            if key.startswith("__"):
+                yield f"{where}.__…", "some"
+            elif key == "value" and inner is None:
+                # Only one case asks for it.
+                if case.option == "null_entries":
+                    yield f"{where}: {_NULLS}", "some"
+            elif not (where.startswith(_HISTOGRAMS) and key in _TIMES):
+                yield from _places(f"{where}.{anonymised(key)}", inner, case)
+    elif isinstance(value, list):
+        entries = cast("Sequence[Any]", value)
+        yield where, f"{len(entries)} entries" if name in case.values else "list"
+        for entry in entries:
+            yield from _places(f"{where}[]", entry, case)
+    elif name in case.values:
+        yield where, "more than 0" if name == "pageviews" and value else _shown(value)
+    else:
+        called, form = _FORMS.get(where, _FORMS.get(name, ("", "(?!)")))
+        kind = "null" if value is None else type(value).__name__
+        has_form = re.fullmatch(form, f"{kind} {value}", re.DOTALL)
+        yield where, called if has_form else kind
+
+
+def _shown(value: object) -> str:
+    return str(value) if _SHOWN.fullmatch(str(value)) else anonymised(value)
+
+
+def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Numbers of one object that contradict each other."""
+    visitors = map(entry.get, ("visitors", "uniques", "uniqueVisits"))
+    if any(isinstance(n, int) and n > _count(entry) > 0 for n in visitors):
+        yield "visitors", "more than page views"
+    for where, entries in _lists_of(entry).items():
+        for name in ("pageviews", "visitors") if where in _HISTOGRAMS else ():
+            counts: list[Any] = [_named(e).get(name) for e in (entry, *entries)]
+            if all(isinstance(n, int) for n in counts) and counts[0] != sum(counts[1:]):
+                yield name, "not the sum of the histogram"
+        seconds = entry.get("seconds_on_page", 0)
+        is_median = isinstance(seconds, int | float) and seconds <= _HOUR
+        if where == "$.pages" and sum(map(_count, entries)) > _MANY and not is_median:
+            yield "seconds_on_page", "not a number up to an hour"
+
+
+def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
+    """What the entries of each list are together: their names, times and order."""
+    for where, values in _lists_of(data).items():
+        entries: list[dict[str, Any]] = [e for e in values if isinstance(e, dict)]
+        keys: list[Any] = [-_count(entry) for entry in entries]
+        if where in _HISTOGRAMS:
+            keys = [str(entry.get("date")) for entry in entries]
+            for name, end in product(_TIMES, entries[:1] + entries[-1:]):
+                if name in end:
+                    kind = type(end[name]).__name__
+                    yield f"{where}[].{name}", f"{kind} {_shown(end[name])}"
+        elif where != "$.agents":
+            # In agents, unknown names are missing.
+            for name in {name for entry in entries for name in entry} - {"value"}:
+                if any(name not in entry for entry in entries):
+                    yield f"{where}[].{anonymised(name)}", "missing in some"
+        if keys != sorted(keys) and where not in {"$", "$.websites"}:
+            yield f"order of {where}", "not as documented"
+        if case.option == "null_entries" and -sum(keys) < _count(data):
+            yield f"{where}[]: {_NULLS}", "none"
+
+
+def _count(entry: Any) -> int:
+    """The page views of an entry, or how often an event was."""
+    found = map(_named(entry).get, ("pageviews", "visits", "total", "count"))
+    return next((count for count in found if isinstance(count, int)), 0)
