@@ -7,11 +7,11 @@ and tracebacks have the public module of a class, so files can be moved.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-PUBLIC: Final = {
+PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "sitestats": {
         "_client.async_client": ("AsyncClient",),
         "_client.client": ("Client",),
@@ -67,6 +67,10 @@ PUBLIC: Final = {
         ),
         "_results.tables": ("Column", "Kind"),
         "_store.sqlite": ("StoreStats",),
+    },
+    "sitestats.emulator": {
+        "emulator._emulator": ("Emulator",),
+        "emulator._http": ("RecordedRequest",),
     },
     "sitestats.provisioning": {
         "provisioning._lists": ("ListedHost", "read_host_list"),

@@ -12,7 +12,7 @@ from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
 from sitestats._results.comparison import halves
 
-from .base import BaseClient
+from .base import API, BaseClient
 from .get_many import AsyncOutcomeStream, BlockOptions
 from .runner import AsyncRunner
 
@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     from sitestats.provisioning._specs import WebsiteSpec
 
 
-class AsyncWebsitesAPI:
+class AsyncWebsitesAPI(API[AsyncRunner]):
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
-
-    def __init__(self, runner: AsyncRunner) -> None:
-        self._runner = runner
 
     async def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
@@ -206,11 +203,8 @@ class AsyncWebsitesAPI:
             return await self._runner.run(events.flow(settings), events.handle_async)
 
 
-class AsyncStatsAPI:
+class AsyncStatsAPI(API[AsyncRunner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
-
-    def __init__(self, runner: AsyncRunner) -> None:
-        self._runner = runner
 
     async def get(
         self, query: StatsQuery[FieldsT], *, fresh: bool = False

@@ -29,6 +29,7 @@ from sitestats._common.settings import (
     credential_of_environment,
     resolve,
 )
+from sitestats._public import Public
 
 from .runner import AsyncRunner, Runner
 
@@ -59,7 +60,14 @@ class Options(TypedDict, Generic[HttpClientT], total=False):
     http_client: HttpClientT | None
 
 
-class BaseClient(Generic[HttpClientT, RunnerT]):
+class API(Public, Generic[RunnerT]):
+    """One of the service's APIs."""
+
+    def __init__(self, runner: RunnerT) -> None:
+        self._runner = runner
+
+
+class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     """The settings, the sender and the runner of a client."""
 
     _is_awaited: ClassVar[bool]

@@ -12,7 +12,7 @@ from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
 from sitestats._results.comparison import halves
 
-from .base import BaseClient
+from .base import API, BaseClient
 from .get_many import BlockOptions, OutcomeStream
 from .runner import Runner
 
@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     from sitestats.provisioning._specs import WebsiteSpec
 
 
-class WebsitesAPI:
+class WebsitesAPI(API[Runner]):
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
 
     def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
@@ -194,11 +191,8 @@ class WebsitesAPI:
             return self._runner.run(events.flow(settings), events.handle)
 
 
-class StatsAPI:
+class StatsAPI(API[Runner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
 
     def get(self, query: StatsQuery[FieldsT], *, fresh: bool = False) -> Stats[FieldsT]:
         """Request the statistics of one website or one page (section 4.3).

@@ -40,6 +40,7 @@ from sitestats._common.settings import (
 )
 from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
+from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, check_query
 from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
 from sitestats._results.stats import with_warnings
@@ -77,7 +78,7 @@ class BlockOptions:
     """Whether the outcomes come in the order of the queries."""
 
 
-class _Block(Generic[RunnerT]):
+class _Block(Public, Generic[RunnerT]):
     """What both streams have; in a thread a step blocks, and is never awaited."""
 
     _begin: Any

@@ -142,7 +142,7 @@ def structure(
         values = _CONVERTER.structure(value, wanted.whole)
     except _REFUSALS as error:
         if not isinstance(value, dict):
-            return None, [*_problems(error, path, section)]
+            return None, [_problem(error, path, section)]
         values, wrong = _by_name(value, wanted.kinds, path, section)
     known = wanted.kinds.keys() | {"ok", "success"}
     extra = {n: v for n, v in value.items() if n not in known and n[:2] != "__"}
@@ -184,7 +184,7 @@ def _by_name(
                 where = f"{path}.{name}"
                 wrong[name] = Problem("is missing", section=section, where=where)
         except _REFUSALS as error:
-            (wrong[name],) = _problems(error, f"{path}.{name}", section)
+            wrong[name] = _problem(error, f"{path}.{name}", section)
     return values, wrong
 
 
@@ -213,19 +213,13 @@ def _with_day(row: Any, interval: str | None, zone: dt.tzinfo | None) -> Any:
     return row
 
 
-def _problems(error: Exception, path: str, section: str) -> Iterator[Problem]:
-    for line in cattrs.transform_error(error, path, _describe):
-        message, below, where = line.split(" @ ")
-        yield Problem(message, section=section, where=where + below)
-
-
-def _describe(error: BaseException, _kind: type | None) -> str:
-    """What is wrong, and where below the value: "is missing @ [3].visitors"."""
+def _problem(error: Exception, path: str, section: str) -> Problem:
     message, _, place = str(error).partition(" - at `$")
-    message, place = message[:1].lower() + message[1:], place.rstrip("`")
-    if missing := re.match(r"object missing required field `(.*)`", message):
-        return f"is missing @ {place}.{missing[1]}"
-    return f"{re.sub('`(.*?)`', _in_words, message)} @ {place}"
+    where = path + place.rstrip("`")
+    if missing := re.match(r"Object missing required field `(.*)`", message):
+        return Problem("is missing", section=section, where=f"{where}.{missing[1]}")
+    message = message[:1].lower() + re.sub("`(.*?)`", _in_words, message[1:])
+    return Problem(message, section=section, where=where)
 
 
 def _in_words(types: re.Match[str]) -> str:

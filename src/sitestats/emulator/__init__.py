@@ -9,22 +9,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ._emulator import Emulator
-    from ._http import RecordedRequest
-
-__all__ = ["Emulator", "RecordedRequest"]
-
+from sitestats._public import lazy
 
 # Every run of pytest imports this package, for its plugin.
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}._emulator"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+if TYPE_CHECKING:
+    from ._emulator import Emulator as Emulator
+    from ._http import RecordedRequest as RecordedRequest
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__)
