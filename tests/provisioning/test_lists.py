@@ -194,7 +194,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         ("", "'Domain' is not a field"),
     ]),
     "a key like no other": ("a.json", '{"websites": ["a.example"], "x": 1}', [
-        ("", "'websites', alone"),
+        ("", "the list 'websites' and no more"),
     ]),
     "a table": ("a.toml", "[websites]\nhostname='a.example'", [("", "are a list")]),
     "a key without a name": ("a", '[{"hostname": "a.example", "": 1}]', [
@@ -204,7 +204,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (": websites[1]", "two columns or keys are the timezone"),
     ]),
     "the list twice": ("a", '{"websites": ["a.example"], "websites": []}', [
-        ("", "'websites', alone"),
+        ("", "the list 'websites' and no more"),
     ]),
     "NaN": ("a", '[{"hostname": "a.example", "public": NaN, "label": Infinity}]', [
         (": websites[0]: public", "NaN is not a value"),
@@ -354,42 +354,21 @@ def test_an_empty_cell_is_a_value_that_is_not_given() -> None:
 
 
 def test_a_comment_is_a_line_without_a_separator() -> None:
-    """A row that begins with ``#`` is none, nor is a quoted cell, nor a header."""
+    """A row that begins with ``#`` is none, as a note says, nor is a quoted cell, nor a
+    header.
+    """
     text = "# of today, as it is\n#label;Host-Name\n#1 shop;a.example\n# closed\n"
-    assert load(text)[0] == (WebsiteSpec("a.example", label="#1 shop"),)
+    specs, notes = load(text)
+    assert specs == (WebsiteSpec("a.example", label="#1 shop"),)
+    assert notes == ["list.csv:3: the row counts, though it begins with #"]
     with pytest.raises(SpecError, match=r"'#b\.example' is not a valid host name"):
         load('hostname\na.example\n"#b.example"\n')
 
 
 def test_yes_and_no_are_read() -> None:
     """Yes and no are read in any case, and as spreadsheets write them."""
-    yes = [
-        "yes",
-        "YES",
-        "1",
-        "true",
-        "WAHR",
-        "ja",
-        "waar",
-        "VRAI",
-        "oui",
-        "SÍ",
-        "tak",
-        "EVET",
-    ]
-    no = [
-        "no",
-        "0",
-        "false",
-        "Falsch",
-        "nein",
-        "ONWAAR",
-        "nee",
-        "faux",
-        "NÃO",
-        "nei",
-        "hayir",
-    ]
+    yes = ("YES", "1", "true", "WAHR", "ja", "waar", "VRAI", "oui", "SÍ", "EVET")
+    no = ("no", "0", "false", "Falsch", "nein", "ONWAAR", "faux", "NÃO", "hayir")
     rows = [f"w{number}.example,{word}" for number, word in enumerate([*yes, *no])]
     specs, _ = load("\n".join(["hostname,public", *rows]))
     assert [spec.public for spec in specs] == [True] * len(yes) + [False] * len(no)
@@ -481,12 +460,13 @@ def test_a_cell_that_looks_otherwise_is_refused(value: object, words: str) -> No
 
 
 def test_what_is_hidden_is_told() -> None:
-    """Hidden rows count, and a note says how many; another one names the sheets that
-    are not read. A hidden first sheet is refused.
+    """Hidden rows and columns count, and notes say so; another one names the sheets
+    that are not read. A hidden first sheet is refused.
     """
 
     def hide_row(sheet: Any) -> None:
         sheet.row_dimensions[3].hidden = True
+        sheet.column_dimensions.group("A", "B", hidden=True)
 
     def hide_sheet(sheet: Any) -> None:
         sheet.sheet_state = "veryHidden"
@@ -500,7 +480,10 @@ def test_what_is_hidden_is_told() -> None:
     assert notes == ["x.xlsx: Liste is the only sheet that is read, not 'notes'"]
     specs, notes = load(workbook(*rows, change=hide_row), "x.xlsx")
     assert [spec.hostname for spec in specs] == ["a.example", "b.example"]
-    assert notes == ["x.xlsx: Liste: 1 hidden row will count as the others do"]
+    assert notes == [
+        "x.xlsx: Liste: 1 hidden row will count as the others do",
+        "x.xlsx: Liste: hidden columns will count as the others do",
+    ]
     with pytest.raises(SpecError, match=r"Liste: the first sheet is hidden: show it"):
         load(workbook(*rows, change=hide_sheet), "x.xlsx")
 

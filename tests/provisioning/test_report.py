@@ -79,8 +79,10 @@ def report() -> ProvisioningReport:
     new["not_tried"] = WebsiteSpec("not-tried.example", public=True, label="x")
     items = (
         ProvisionedWebsite(new["added"], "added"),
-        ProvisionedWebsite(new["present"], "present"),
-        ProvisionedWebsite(new["differing"], "differing", differences=(ZONE,)),
+        ProvisionedWebsite(new["present"], "present", website("x.example")),
+        ProvisionedWebsite(
+            new["differing"], "differing", website("x.example"), (ZONE,)
+        ),
         ProvisionedWebsite(new["refused"], "refused", error=refusal),
         ProvisionedWebsite(new["unknown"], "unknown", error=timeout),
         ProvisionedWebsite(new["not_tried"], "not_tried"),

@@ -21,7 +21,8 @@ import copy
 import math
 import re
 from collections.abc import Mapping
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -31,6 +32,7 @@ from sitestats._common.errors import (
     SiteStatsError,
     TransportError,
     WebsiteLockedError,
+    warn,
 )
 from sitestats._common.settings import Settings
 from sitestats._protocol import operations
@@ -49,38 +51,14 @@ _REQUEST_TIMEOUT: Final = 408
 _SERVER_ERROR: Final = 500
 
 
-# --- events: for the journals and the progress --------------------------------------
+Record: TypeAlias = dict[str, Any]
+"""A line of the journals, whose ``event`` is one of these:
 
-
-@attrs.frozen
-class Sending:
-    """An add is sent as soon as this event is recorded."""
-
-    hostname: str
-    timeout: float
-    """Seconds after which the service is certainly done with it."""
-
-
-@attrs.frozen
-class Settled:
-    """An add that was announced has this outcome."""
-
-    hostname: str
-    state: State
-    message: str | None
-
-
-@attrs.frozen
-class Ended:
-    """The run ended, and its caller gets the report."""
-
-
-@attrs.frozen
-class Waiting:
-    """The run waits for adds of an interrupted run that may still be pending."""
-
-    hostnames: tuple[str, ...]
-    seconds: float
+* ``"sending"``: an add is sent as soon as this is written, and the service is certainly
+  done with it ``timeout`` seconds later;
+* ``"settled"``: the add has this ``state``;
+* ``"ended"``: the caller gets the report.
+"""
 
 
 # --- the flow -----------------------------------------------------------------------
@@ -117,7 +95,7 @@ class EnsureFlow:
             items.append(item)
             yield Note(item)
         yield from self._read_list_again(items)
-        yield from self._record(Ended())
+        yield from self._record("ended")
         return ProvisioningReport(tuple(items), self._stopped)
 
     # --- before ---------------------------------------------------------------
@@ -144,7 +122,13 @@ class EnsureFlow:
             if left <= 0:
                 return
             if pause == _FIRST_PAUSE:
-                yield Note(Waiting(tuple(pending), left))
+                first, *more = pending
+                warn(
+                    f"an earlier run sent {first}"
+                    + (f" and {len(more):,} more" if more else "")
+                    + ", and the list does not show it yet: waiting up to "
+                    f"{left:.0f} seconds, as it may still be under way"
+                )
             yield Sleep(min(left, pause))
             moment = yield from now()
             yield from self._read_list()
@@ -168,7 +152,8 @@ class EnsureFlow:
                 "list: look in the service's dashboard, and run this again"
             )
             return ProvisionedWebsite(spec, "unknown", error=error)
-        if not (yield from self._record(Sending(name, self._settings.total_timeout))):
+        timeout = self._settings.total_timeout
+        if not (yield from self._record("sending", hostname=name, timeout=timeout)):
             return ProvisionedWebsite(spec, "not_tried")
         item = yield from self._add(spec)
         yield from self._settle(item)
@@ -251,35 +236,29 @@ class EnsureFlow:
         The service may have processed an unknown add by now, and a refused website
         may have existed already.
         """
-        uncertain = [
-            index
+        uncertain = {
+            index: item
             for index, item in enumerate(items)
             if item.state in {"refused", "unknown"} and item.website is None
-        ]
-        if not uncertain or not self._list_is_old:
-            return
-        try:
-            yield from self._read_list()
-        except SiteStatsError:
-            return
-        for index in uncertain:
-            item = items[index]
-            found = self._existing(
-                item.spec, was_sent=item.state == "unknown", error=item.error
-            )
+        }
+        if uncertain and self._list_is_old:
+            with suppress(SiteStatsError):
+                yield from self._read_list()
+        for index, item in uncertain.items():
+            was_sent = item.state == "unknown"
+            found = self._existing(item.spec, was_sent=was_sent, error=item.error)
             if found is not None:
                 items[index] = found
                 yield from self._settle(found)
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
-        yield from self._record(
-            Settled(item.hostname, item.state, message_of(item.error))
-        )
+        outcome = {"state": item.state, "message": message_of(item.error)}
+        yield from self._record("settled", hostname=item.hostname, **outcome)
 
-    def _record(self, event: object) -> Flow[bool]:
+    def _record(self, event: str, **values: object) -> Flow[bool]:
         """Record *event*; if a journal can't be written nothing more is sent."""
         try:
-            yield Note(event)
+            yield Note(Record(event=event, **values))
         except SiteStatsError as error:
             self._stop(error)
             return False

@@ -15,12 +15,12 @@ import os
 import sys
 import time
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -28,7 +28,7 @@ from sitestats._common.errors import ConfigurationError, Problem, SpecError
 from sitestats._common.lock_files import locked
 from sitestats._common.settings import Settings
 
-from ._ensure import Ended, Sending, Settled
+from ._ensure import Record
 
 _BUSY: Final = (
     "another run adds websites for this account on this machine: wait for its end, and "
@@ -48,14 +48,13 @@ class Journals:
     _head: bytes = b""
     _files: list[FileIO] = attrs.field(factory=list[FileIO])
 
-    def record(self, event: Sending | Settled | Ended) -> None:
-        """Write *event*; when the run ends and no add can be pending, empty the files.
+    def record(self, record: Record) -> None:
+        """Write *record*; when the run ends and no add can be pending, empty the files.
 
         Raises:
-            ConfigurationError: A journal can't be written.
+            ConfigurationError: A journal can't be written; none is from now on.
         """
-        record = {"at": time.time(), "event": type(event).__name__.lower()}
-        record |= attrs.asdict(event)
+        record = {"at": time.time(), **record}
         for file in self._files:
             end = file.seek(0, os.SEEK_END)
             rest = (b"" if end else self._head) + json.dumps(record).encode() + b"\n"
@@ -65,15 +64,15 @@ class Journals:
                     rest = rest[file.write(rest) :]
                 os.fsync(file.fileno())
             except OSError as error:
-                with suppress(OSError):
-                    file.truncate(end)
+                # Another line would follow the part of this one.
+                self._files.clear()
                 raise ConfigurationError(
                     f"the journal {file.name} can't be written, so nothing more is "
                     f"sent: {error.strerror}"
                 ) from error
         _replay(record, self.pending, self.added)
         is_settled = all(until <= time.time() for until in self.pending.values())
-        if isinstance(event, Ended) and is_settled:
+        if record["event"] == "ended" and is_settled:
             for file in self._files:
                 file.truncate(0)
 
@@ -122,7 +121,7 @@ def _opened(path: str) -> Generator[FileIO]:
         yield file
 
 
-def _replay(record: dict[str, Any], pending: dict[str, float], added: set[str]) -> None:
+def _replay(record: Record, pending: dict[str, float], added: set[str]) -> None:
     match record.get("event"):
         case "sending":
             # Somebody may have set the clock back: from now on, at most.
@@ -157,7 +156,7 @@ def open_journals(
         try:
             own = account_file(settings)
             own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = stack.enter_context(_opened(str(own)))
+            journals.open(stack.enter_context(_opened(str(own))), service)
         except (OSError, RuntimeError) as error:
             # With a journal of the caller's, the runs that have it know of each other.
             if path is None:
@@ -165,8 +164,6 @@ def open_journals(
                     f"the state folder can't be used ({error}): name a file that can "
                     "be written by journal= (--journal)"
                 ) from error
-        else:
-            journals.open(file, service)
         if path is not None:
             journals.open(stack.enter_context(_opened(os.fspath(path))), service)
         yield journals

@@ -33,16 +33,18 @@ _OF_THE_SERVICE: Final = frozenset(
 )
 """What only the service decides, in a list of its websites that was saved."""
 # Also what spreadsheets write for true and false in their own language.
-_YES: Final = """
+_WORDS: Final = {
+    True: """
     true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim prawda tak
     pravda ano áno igaz igen sand sann sant tosi kyllä doğru evet adevărat da да так
-"""
-_NO: Final = """
+    """,
+    False: """
     false no 0 falsch nein onwaar nee faux non falso não nao fałsz nie nepravda ne hamis
     nem falsk usann falskt nej nei epätosi ei fals nu нет ні не
     yanlış yanliş hayır hayir
-"""  # noqa: RUF001 - Turkish
-_FLAGS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
+    """,  # noqa: RUF001 - Turkish
+}
+_FLAGS: Final = {word: flag for flag, text in _WORDS.items() for word in text.split()}
 _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 """The ``'`` that keeps a spreadsheet from running a text as a formula."""
 _IGNORE: Final = ", or ignore it by ignore_columns=True (--ignore-columns)"
@@ -113,15 +115,18 @@ def load_fields(
         SpecError: The list or its columns can't be understood, or it has no websites.
         OSError: It can't be read.
     """
-    name = name_of(source)
+    if isinstance(source, str | os.PathLike):
+        name, data = os.fspath(source), Path(source).read_bytes()
+    else:
+        name, data = str(getattr(source, "name", "<file>")), source.read()
     columns = dict(columns or {})
-    rows = [*_read(source, columns)]
+    rows = [*_read(data, name, columns)]
     if not rows:
         _refuse("the list has no websites", name)
     names = dict.fromkeys(
-        column for _, values in rows for column, _ in values if column is not None
+        key for _, values in rows for key, _ in values if key is not None
     )
-    known = _fields_of(names, columns, name, ignore=ignore) if names else {}
+    known = names and _fields_of(names, columns, name, ignore=ignore)
     for where, values in rows:
         fields: dict[str, Any] = {}
         for column, value in values:
@@ -146,9 +151,9 @@ def _as_field(field: str, value: object, where: str) -> object:
         )
     if not isinstance(value, str) or field == "label":
         return value
+    is_flag = field in {"public", "accept_differing"}
     text = value.strip()
-    flags = _FLAGS if field in {"public", "accept_differing"} else {}
-    return flags.get(text.casefold(), text)
+    return _FLAGS.get(text.casefold(), text) if is_flag else text
 
 
 def _fields_of(
@@ -158,10 +163,8 @@ def _fields_of(
     known = {_folded(field): field for field in _FIELDS} | {"ispublic": "public"}
     known = {key: field for key, field in known.items() if field not in columns}
     known |= {_folded(column): field for field, column in columns.items()}
-    folded = {name: _folded(name) for name in names}
-    understood = known.keys() | _OF_THE_SERVICE
-    others = {name: key for name, key in folded.items() if key not in understood}
-    found = {name: known[key] for name, key in folded.items() if key in known}
+    found = {name: known[_folded(name)] for name in names if _folded(name) in known}
+    others = [name for name in names if _folded(name) not in {*known, *_OF_THE_SERVICE}]
     missing = {*_FIELDS} - {*found.values()}
     wrong = [
         f"there is no column {shown(columns.get(field, field))}: add it, or map "
@@ -172,8 +175,8 @@ def _fields_of(
     wrong += [
         f"{shown(one)} is not a field of a website" for one in {*columns} - {*_FIELDS}
     ]
-    for name, key in others.items():
-        hint = did_you_mean(key, missing)
+    for name in others:
+        hint = did_you_mean(_folded(name), missing)
         if ignore is False or (hint and ignore):
             wrong.append(
                 f"{shown(name)} is not a field of a website"
@@ -192,23 +195,10 @@ def _folded(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-def name_of(source: Source) -> str:
-    """What *source* is called in errors."""
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    return str(getattr(source, "name", "<file>"))
-
-
 # --- formats ----------------------------------------------------------------------
 
 
-def _read(source: Source, columns: Mapping[str, str]) -> Iterator[Row]:
-    name = name_of(source)
-    data = (
-        Path(source).read_bytes()
-        if isinstance(source, str | os.PathLike)
-        else source.read()
-    )
+def _read(data: bytes, name: str, columns: Mapping[str, str]) -> Iterator[Row]:
     # A workbook comes by a pipe too.
     if data.startswith(b"PK\x03\x04"):
         return _table(_workbook(data, name))
@@ -235,12 +225,10 @@ def _read(source: Source, columns: Mapping[str, str]) -> Iterator[Row]:
 
 def _first_line(lines: Iterable[str], hostname: str) -> int:
     """The index of the line that names the columns, or the first that is no comment."""
-    found = (
-        index
-        for index, line in enumerate(map(str.strip, lines))
-        if line and (line[0] != "#" or hostname in _names(line))
-    )
-    return next(found, 0)
+    for index, line in enumerate(map(str.strip, lines)):
+        if line and (line[0] != "#" or hostname in _names(line)):
+            return index
+    return 0
 
 
 def _names(line: str) -> set[str]:
@@ -261,13 +249,9 @@ def _lines(text: str, name: str) -> Iterator[Row]:
 def _tree(tree: Any, name: str) -> Iterator[Row]:
     if isinstance(tree, (dict, tuple)):
         pairs = _pairs(tree)
-        if [key for key, _ in pairs] != ["websites"]:
-            _refuse(
-                "write the websites as a list with the name 'websites', alone", name
-            )
-        tree = pairs[0][1]
+        tree = pairs[0][1] if [key for key, _ in pairs] == ["websites"] else None
     if not isinstance(tree, list):
-        _refuse(f"the websites are a list, not {shown(cast('object', tree))}", name)
+        _refuse("the websites are a list, or the list 'websites' and no more", name)
     for index, website in enumerate(cast("Sequence[Any]", tree)):
         where = f"{name}: websites[{index}]"
         if isinstance(website, str):
@@ -291,11 +275,14 @@ def _csv(
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     try:
         for row in reader:
+            where = f"{name}:{reader.line_num}"
             line = lines[reader.line_num - 1].strip()
             # A quoted cell is not as its line is.
-            if line == header or line[:1] != "#" or "".join(row).strip() != line:
-                where = f"{name}:{reader.line_num}"
-                yield where, [_MARKED.sub(r"\1", cell) for cell in row]
+            if line != header and line[:1] == "#" == row[0][:1]:
+                if "".join(row).strip() == line:
+                    continue
+                warn(f"{where}: the row counts, though it begins with #")
+            yield where, [_MARKED.sub(r"\1", cell) for cell in row]
     except csv.Error as error:
         _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
 
@@ -319,6 +306,9 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
     hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}
     if number := len(hidden & {row[0].row for row in rows}):
         warn(f"{where}: {counted(number, 'hidden row')} will count as the others do")
+    sizes = sheet.column_dimensions.values()
+    if any(size.hidden and size.min <= sheet.max_column for size in sizes):
+        warn(f"{where}: hidden columns will count as the others do")
     for row in rows:
         yield f"{where}!{row[0].row}", [_cell(cell, where) for cell in row]
 
@@ -342,18 +332,17 @@ def _table(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
     filled = ((where, row) for where, row in rows if any(cell != "" for cell in row))
     header = [*map(str, next(filled, ("", ()))[1])]
     for where, row in filled:
-        pairs = [*zip_longest(header, row[: len(header)], fillvalue="")]
-        if any(row[len(header) :]) or any(cell and not name for name, cell in pairs):
+        pairs = [*zip_longest(header, row, fillvalue="")]
+        values: list[tuple[str | None, Any]] = [
+            (key, None if cell == "" else cell) for key, cell in pairs if key
+        ]
+        if any(cell and not key for key, cell in pairs):
             message = (
                 "the line has more cells than columns: put quotes around a value that "
                 "contains the separator"
             )
-            yield where, [(None, _problem(message, where))]
-        else:
-            yield (
-                where,
-                [(name, None if cell == "" else cell) for name, cell in pairs if name],
-            )
+            values = [(None, _problem(message, where))]
+        yield where, values
 
 
 def _problem(message: str, where: str) -> Problem:

@@ -91,8 +91,7 @@ class ProvisionedWebsite(Public):
         """The specification. If the website does not exist yet, the values that it
         leaves out have their defaults.
         """
-        is_unread = self.state == "unknown" and self.website is not None
-        is_there = is_unread or self.state in {"present", "differing"}
+        is_there = self.website is not None and self.state != "added"
         return self.spec if is_there else as_added(self.spec)
 
     @property
@@ -126,8 +125,9 @@ class ProvisionedWebsite(Public):
         """What to print beside the state; often nothing."""
         if self.state == "to_add":
             visibility = "public" if self.wanted.public else "private"
-            label = self.wanted.label
-            label = "" if label is None else f", label {shown(label)}"
+            label = (
+                "" if self.spec.label is None else f", label {shown(self.spec.label)}"
+            )
             return f"{self.wanted.timezone}, {visibility}{label}"
         found = [*map(str, self.differences), message_of(self.error)]
         return "; ".join(filter(None, found))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from typing import cast
 
 import anyio.to_thread
 import attrs
 
-from sitestats._common.errors import ReadOnlyError, SiteStatsError, warn
+from sitestats._common.errors import ReadOnlyError, SiteStatsError
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import Settings
 from sitestats._protocol.flow import Flow
 
-from ._ensure import Ended, EnsureFlow, Sending, Settled, Waiting
+from ._ensure import EnsureFlow, Record
 from ._journal import Journals, open_journals
 from ._report import ProvisionedWebsite, ProvisioningReport
 from ._specs import WebsiteSpec, as_specs
@@ -41,27 +42,16 @@ class Run:
         Raises:
             ConfigurationError: A journal can't be written.
         """
-        match event:
-            case Sending() | Settled() | Ended():
-                self._journals.record(event)
-            case Waiting():
-                first, *more = event.hostnames
-                others = f" and {len(more):,} more" if more else ""
-                warn(
-                    f"an earlier run sent {first}{others}, and the list does not show "
-                    f"it yet: waiting up to {event.seconds:.0f} seconds, as it may "
-                    "still be under way"
-                )
-            case ProvisionedWebsite():
-                self._done.append(event)
-                if self.show is not None:
-                    self.show(len(self._done), len(self._specs))
-            case _:
-                pass
+        if isinstance(event, dict):
+            self._journals.record(cast("Record", event))
+        elif isinstance(event, ProvisionedWebsite):
+            self._done.append(event)
+            if self.show is not None:
+                self.show(len(self._done), len(self._specs))
 
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""
-        if isinstance(event, (Sending, Settled, Ended)):
+        if isinstance(event, dict):
             await anyio.to_thread.run_sync(self.handle, event)
         else:
             self.handle(event)
@@ -111,9 +101,7 @@ def open_run(
             # The bar has ended when the report is printed.
             with showing(progress, "websites") as run.show:
                 yield run
-        except SiteStatsError:
-            raise
-        except BaseException:
-            if interrupted is not None:
+        except BaseException as error:
+            if interrupted is not None and not isinstance(error, SiteStatsError):
                 interrupted(run.report_so_far())
             raise

@@ -18,7 +18,7 @@ from sitestats._public import Public
 from sitestats._query.rules import Problems
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
-from ._lists import load_fields, name_of
+from ._lists import load_fields
 
 
 @attrs.frozen
@@ -69,9 +69,8 @@ class WebsiteSpec(Public):
             object.__setattr__(self, name, value)
         accepts = cast("object", self.accept_differing)
         if not isinstance(accepts, bool):
-            message = f"must be true or false, not {shown(accepts)}"
-            rule = "website-accept-differing"
-            problems.append(Problem(message, rule=rule, where="accept_differing"))
+            where, message = "accept_differing", f"true or false, not {shown(accepts)}"
+            problems.append(Problem(message, "website-accept-differing", where=where))
         if problems:
             raise SpecError(problems)
 
@@ -163,8 +162,8 @@ class WebsiteSpec(Public):
             raise SpecError(problems)
         if again:
             warn(
-                f"{name_of(path)}: websites that are listed again count once: "
-                f"{again[0]}" + (f" and {len(again) - 1:,} more" if again[1:] else "")
+                f"websites that are listed again count once: {again[0]}"
+                + (f" and {len(again) - 1:,} more" if again[1:] else "")
             )
         return tuple(spec for spec, _ in found.values())
 
@@ -268,8 +267,8 @@ def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
 
 def as_added(spec: WebsiteSpec) -> WebsiteSpec:
     """*spec* with the defaults for what it leaves out."""
-    zone = "UTC" if spec.timezone is None else spec.timezone
-    return attrs.evolve(spec, timezone=zone, public=bool(spec.public))
+    timezone, public = spec.timezone or "UTC", bool(spec.public)
+    return attrs.evolve(spec, timezone=timezone, public=public)
 
 
 def differences_of(
