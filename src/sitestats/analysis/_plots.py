@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import ceil, sqrt
 from statistics import median_low
 from textwrap import fill
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sitestats._common.errors import load_extra
 from sitestats._common.text import cut, plain
@@ -82,7 +82,7 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
     is given, pyplot is not imported.
     """
     if isinstance(result, CollectedOutcomes):
-        return _plot_each(result, ax, **choices)
+        return _plot_each(cast("Any", result), ax, **choices)
     if ax is not None:
         draw(result, ax, **choices)
         return ax
