@@ -291,7 +291,9 @@ CASES: dict[str, Case] = {
         )
         for name in ("expired", "foreign", "another host's")
     },
-    "speaks plain HTTP instead": broken(unread, OK, close, has=UNSENT, options=HTTPS),
+    "speaks plain HTTP instead": broken(
+        *(unread, OK, close), count=1, has=UNSENT, options=HTTPS
+    ),
     "is silent in the handshake": hung(unread, silent, has=UNSENT, options=HTTPS),
     "resets in the handshake": broken(unread, reset, has=UNSENT, options=HTTPS),
     "speaks TLS in place of HTTP": broken(TLS),
