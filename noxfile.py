@@ -201,17 +201,14 @@ def tests_wheel(session: nox.Session) -> None:
     run_installed(session)
 
 
-@nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
+@nox.session(python=PYTHONS[1:], requires=[] if WHEEL else ["build"])
 def tests_hosted(session: nox.Session) -> None:
-    """Run the tests with a hosted platform's versions; ``-- colab`` names it."""
-    lists = {path.stem: path for path in Path("tests/hosted").glob("*.txt")}
-    name = session.posargs.pop(0) if session.posargs else ""
-    if name not in lists:
-        session.error(f"Name a platform after --: {', '.join(sorted(lists))}")
-    if f"Python {session.python}:" not in lists[name].read_text("utf-8"):
-        session.skip(f"{name} has another Python")
-    install_pinned(session, f"{built_wheel(session)}{HOSTED_EXTRAS}", lists[name])
-    run_installed(session, WITHOUT_PAGES)
+    """Run the tests with the versions of each hosted platform that has this Python."""
+    for pins in sorted(Path("tests/hosted").glob("*.txt")):
+        if f"Python {session.python}:" in pins.read_text("utf-8"):
+            session.log(f"The versions of {pins.stem}")
+            install_pinned(session, f"{built_wheel(session)}{HOSTED_EXTRAS}", pins)
+            run_installed(session, WITHOUT_PAGES)
 
 
 # For a newer Python some of the lowest versions have no wheels.
@@ -283,13 +280,6 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session
-def browser(session: nox.Session) -> None:
-    """Test HTML against attacks in paths and referrers, in Chromium (must be there)."""
-    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
-    pytest(session, "tests/analysis/in_browser.py")
-
-
-@nox.session
 def pictures(session: nox.Session) -> None:
     """Make the pictures of the README and the documentation, with Chromium."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
@@ -330,11 +320,3 @@ def warehouse(session: nox.Session) -> None:
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     session.install("adbc-driver-postgresql", "psycopg2-binary")
     session.run("pytest", "tests/warehouse/in_postgres.py")
-
-
-@nox.session
-def properties(session: nox.Session) -> None:
-    """Run the property tests with many random examples."""
-    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    env = {"HYPOTHESIS_PROFILE": "fuzz"}
-    session.run("pytest", "-m", "hypothesis", "tests", *session.posargs, env=env)

@@ -1,4 +1,4 @@
-"""Attacks in displayed results do nothing in a real browser: ``nox -s browser``.
+"""Attacks in displayed results do nothing in a real browser: CONTRIBUTING.md.
 
 It is no part of the plain tests, which have no browser.
 """

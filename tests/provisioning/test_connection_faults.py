@@ -222,7 +222,7 @@ class Operators(RuleBasedStateMachine):
 def test_generated_combinations() -> None:
     """In some 80 random runs no website is added twice or lost, and all complete.
 
-    Under ``nox -s properties`` there are some 20,000.
+    With the profile ``fuzz`` there are some 20,000.
     """
     examples = settings().max_examples * 2 // 5
     Operators.runner = Runner()
