@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from sitestats import Client
 
 if TYPE_CHECKING:
     from commands import Run
@@ -116,6 +118,30 @@ def test_a_profile_of_a_variable(
     for name in ("BASE_URL", "API_KEY", "USER_ID"):
         monkeypatch.delenv(f"SITESTATS_{name}")
     assert run("url", HOST).out.startswith("https://work.example/")
+
+
+def test_commands_that_read_can_not_add(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those that add websites have a client that may."""
+    allowed = list[bool]()
+
+    def from_env(*args: str, read_only: bool, **options: Any) -> Client:
+        allowed.append(not read_only)
+        return client(*args, read_only=read_only, **options)
+
+    client = Client.from_env
+    monkeypatch.setattr(Client, "from_env", from_env)
+    for command in (
+        "websites list",
+        "check",
+        f"stats {HOST} -f visitors",
+        f"url {HOST}",
+    ):
+        run(*command.split())
+    run("websites", "add", HOST, "--yes")
+    assert allowed == [False] * (len(allowed) - 1) + [True]
+    assert len(allowed) > 3
 
 
 @pytest.mark.parametrize("by_profile", [False, True])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -135,6 +139,22 @@ def test_the_plans_limit() -> None:
     assert response.status_code == 400
     assert "limit of 2 websites" in response.json()["error"]
     assert emulator.websites == ("one.example", "two.example")
+
+
+def test_a_website_is_added_once() -> None:
+    """Of two requests at once for one website, one is refused."""
+
+    class Slow(dict[str, Any]):
+        def __contains__(self, name: object) -> bool:
+            found = super().__contains__(name)
+            time.sleep(0.05)
+            return found
+
+    emulator = Emulator()
+    emulator._service.websites = Slow()
+    with ThreadPoolExecutor(2) as pool:
+        found = [*pool.map(partial(add, emulator), [{"hostname": "a.example"}] * 2)]
+    assert sorted(one.status_code for one in found) == [200, 400]
 
 
 def test_a_limited_key_sees_what_it_added() -> None:

@@ -67,7 +67,8 @@ def test_recorded_requests_hide_the_key() -> None:
     """A recorded request has everything, and no credential in its repr."""
     emulator = Emulator(now=NOW)
     with bare_client(emulator) as client:
-        client.get("/caf%C3%A9.example.json", params={"pages": "/a b,/é", "x": ""})
+        params = {"pages": "/a b,/é", "x": ""}
+        client.get("/caf%C3%A9.example.json", params=params, headers={"Cookie": "a=1"})
         client.post("/api/websites/add", json={"hostname": "example.com"})
     first, second = emulator.requests
     assert (first.method, first.path) == ("GET", "/caf%C3%A9.example.json")
@@ -77,6 +78,7 @@ def test_recorded_requests_hide_the_key() -> None:
     shown = repr(emulator.requests) + repr(first.headers) + str(second)
     assert emulator.api_key not in shown
     assert emulator.user_id not in shown
+    assert "a=1" not in shown
     assert "accept" in shown
     emulator.forget_requests()
     assert emulator.requests == ()

@@ -93,19 +93,16 @@ def test_a_killed_run_is_continued_without_a_second_add(
     assert sent(emulator) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("with_journal", [True, False])
+@pytest.mark.parametrize("set_back", [0, 86_400])
 def test_an_add_that_is_under_way_is_waited_for(
-    emulator: Emulator,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    with_journal: bool,
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch, set_back: int
 ) -> None:
     """An add whose website the list does not show is sent again only when the service
-    must have processed it.
+    must have processed it, and no later where the clock was set back.
     """
-    journal, pauses = tmp_path / "journal" if with_journal else None, list[float]()
-    kill(emulator, "b.example", journal)
+    pauses = list[float]()
+    kill(emulator, "b.example", None)
+    let_time_pass(seconds=-set_back)
     emulator.remove_website("b.example")
     clock = {
         "sleep": pauses.append,
@@ -115,7 +112,7 @@ def test_an_add_that_is_under_way_is_waited_for(
     module = SimpleNamespace(**vars(time) | clock)
     monkeypatch.setattr("sitestats._client.runner.time", module)
     with pytest.warns(SiteStatsWarning, match="an earlier run sent b.example, and"):
-        assert ensure(emulator, journal).complete
+        assert ensure(emulator).complete
     assert 60 < sum(pauses) <= 120
     assert sent(emulator) == ["a", "b", "b", "c"]
 

@@ -23,11 +23,11 @@ def sent(emulator: Emulator) -> list[str]:
     return [hostname_of(r.body) for r in emulator.requests if r.method == "POST"]
 
 
-def let_time_pass(*journals: Path) -> None:
-    """Make all adds in *journals* and in the state folder those of a day ago."""
+def let_time_pass(*journals: Path, seconds: float = 86_400) -> None:
+    """Make all adds in *journals* and in the state folder older by so many seconds."""
     for journal in (*journals, *state_folder().glob("*.journal")):
         records = [json.loads(line) for line in journal.read_bytes().splitlines()]
         for record in records:
             if "at" in record:
-                record["at"] -= 86_400
+                record["at"] -= seconds
         journal.write_text("".join(f"{json.dumps(record)}\n" for record in records))
