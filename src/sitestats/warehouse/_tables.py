@@ -161,7 +161,7 @@ class Rows:
         if not entries:
             self.add(**key, rank=EMPTY)
             return
-        columns = {name: entries.column(name) for name in entries.columns()}
+        columns = {name: entries.column(name) for name in entries.entry_type.columns}
         ranks = [*range(1, len(entries) + 1)]
         more = entries.truncated
         self.add(len(entries), **key, **columns, rank=ranks, truncated=more)
