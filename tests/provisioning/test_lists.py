@@ -236,10 +236,10 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (":2", "two columns or keys are the hostname"),
     ]),
     "too many cells": ("a.csv", "hostname\na.example\nb.example,c", [
-        (":3", "more cells than columns"),
+        (":3", "more cells than the first"),
     ]),
     "a cell without a name": ("a.csv", "hostname,\na.example,\nb.example,c", [
-        (":3", "more cells than columns"),
+        (":3", "more cells than the first"),
     ]),
     "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
         (":2: hostname", "is not a valid"),
@@ -360,7 +360,7 @@ def test_a_comment_is_a_line_without_a_separator() -> None:
     text = "# of today, as it is\n#label;Host-Name\n#1 shop;a.example\n# closed\n"
     specs, notes = load(text)
     assert specs == (WebsiteSpec("a.example", label="#1 shop"),)
-    assert notes == ["list.csv:3: the row counts, though it begins with #"]
+    assert notes == ["list.csv:3: the row counts: if it is a comment, leave it out"]
     with pytest.raises(SpecError, match=r"'#b\.example' is not a valid host name"):
         load('hostname\na.example\n"#b.example"\n')
 
@@ -408,13 +408,14 @@ def workbook(*rows: list[Any], change: Callable[[Any], object] = repr) -> bytes:
 
 
 def test_a_workbook_is_read() -> None:
-    """The first sheet of a workbook is a list, with flags, numbers and empty rows. A
-    ``#`` begins no comment, and what is wrong in an ignored column does not matter.
+    """The first sheet of a workbook is a list, with flags, also as LibreOffice writes
+    them, numbers and empty rows. A ``#`` begins no comment, and what is wrong in an
+    ignored column does not matter.
     """
     rows = [
         [None, None, " ", None],
         ["Host Name", "Öffentlich", "label", "Kunde"],
-        ["a.example\xa0", True, 7.0, "=NA()"],
+        ["a.example\xa0", "=TRUE()", 7.0, "=NA()"],
         [None, None, None, None],
         ["b.example", "nein", "'=x", dt.date(2026, 1, 1)],
         ["c.example", None, "#1", "#N/A"],

@@ -178,8 +178,7 @@ class EnsureFlow:
         self._rate_limits = 0
         # Under both names, so that neither is added when it follows in the list.
         self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
-        differences = differences_of(wanted, added)
-        return ProvisionedWebsite(spec, "added", added, differences)
+        return ProvisionedWebsite(spec, "added", added, differences_of(wanted, added))
 
     def _after_error(
         self, spec: WebsiteSpec, error: SiteStatsError

@@ -281,7 +281,7 @@ def _csv(
             if line != header and line[:1] == "#" == row[0][:1]:
                 if "".join(row).strip() == line:
                     continue
-                warn(f"{where}: the row counts, though it begins with #")
+                warn(f"{where}: the row counts: if it is a comment, leave it out")
             yield where, [_MARKED.sub(r"\1", cell) for cell in row]
     except csv.Error as error:
         _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
@@ -316,6 +316,9 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
 def _cell(cell: Any, where: str) -> str | bool | Problem:
     """What a cell of a workbook shows, or what is wrong with it."""
     value, kind = cell.value, cell.data_type
+    # LibreOffice saves so what it read as a truth value.
+    if kind == "f" and cell.value in ("=TRUE()", "=FALSE()"):
+        return bool(cell.value == "=TRUE()")
     if kind == "n" and value is not None:
         # Other formats, and more digits, look otherwise.
         is_plain = cell.number_format in {"General", "0", "@"} and value % 1 == 0
@@ -338,8 +341,8 @@ def _table(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
         ]
         if any(cell and not key for key, cell in pairs):
             message = (
-                "the line has more cells than columns: put quotes around a value that "
-                "contains the separator"
+                "the line has more cells than the first one, which names the columns: "
+                "put quotes around a value that contains the separator"
             )
             values = [(None, _problem(message, where))]
         yield where, values
