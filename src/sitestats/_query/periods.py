@@ -416,8 +416,13 @@ def previous(
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
         length = relativedelta(months=months)
+    try:
+        before = first - length
+    except (OverflowError, ValueError):
+        message = f"the calendar has no such period before {start} to {end}"
+        raise refusal("period-date", message, where) from None
     last_day = first - _DAY if unit == "month" else until - length
-    return (first - length).isoformat(), last_day.isoformat()
+    return before.isoformat(), last_day.isoformat()
 
 
 def _days_before(unit: object, days: int) -> int:
