@@ -49,8 +49,7 @@ class Secret:
 
     def each(self) -> dict[Any, Secret] | None:
         """The values of a mapping, wrapped one by one; None if it is something else."""
-        is_mapping = isinstance(self._value, Mapping)
-        if not is_mapping:
+        if not isinstance(self._value, Mapping):
             return None
         return {name: Secret(self._value[name], name) for name in self._value}
 

@@ -45,20 +45,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The closest of *known* to *name*, or None."""
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean 'pages'?)``, with the space before it, or nothing."""
     import difflib
 
     by_folded = {item.casefold(): item for item in known}
     # The cut bounds the time: a hostile name may be a megabyte.
     close = difflib.get_close_matches(name[:100].casefold(), by_folded, n=1)
-    return by_folded[close[0]] if close else None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'pages'?)``, with the space before it, or nothing."""
-    right = nearest(name, known)
-    return "" if right is None else f" (did you mean {right!r}?)"
+    return f" (did you mean {by_folded[close[0]]!r}?)" if close else ""
 
 
 # --- text for terminals and UTF-8 -------------------------------------------------

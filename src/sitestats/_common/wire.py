@@ -112,8 +112,7 @@ class HttpResponse:
     @property
     def date(self) -> datetime | None:
         """When the service responded, by its own clock; None without a ``Date``."""
-        date = self.headers.get("date")
-        return None if date is None else parse_http_date(date)
+        return parse_http_date(self.headers.get("date", ""))
 
     @property
     def responded_at(self) -> datetime | None:
@@ -126,8 +125,8 @@ class HttpResponse:
 
         It is a date of the service's clock, as the ``Date`` beside it is.
         """
-        value = self.headers.get("retry-after")
-        return None if value is None else parse_retry_after(value, self.responded_at)
+        value = self.headers.get("retry-after", "")
+        return parse_retry_after(value, self.responded_at)
 
 
 # --- dates and Retry-After --------------------------------------------------------
@@ -175,11 +174,11 @@ def parse_http_date(value: str) -> datetime | None:
     >>> parse_http_date("Thu, 01 Jan 1970 00:01:00 GMT")
     datetime.datetime(1970, 1, 1, 0, 1, tzinfo=datetime.timezone.utc)
     """
+    if not re.fullmatch(_LIKE_A_DATE, value):
+        return None
     # With what it imports itself it would take a tenth of our own import.
     from email.utils import parsedate_to_datetime
 
-    if not re.fullmatch(_LIKE_A_DATE, value):
-        return None
     try:
         return parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):

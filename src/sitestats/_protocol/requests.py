@@ -70,17 +70,13 @@ def add_request(
     """
     payload: dict[str, str | bool] = {}
     problems = Problems()
-    for name, key, value in (
-        ("hostname", "hostname", hostname),
-        ("timezone", "timezone", timezone),
-        ("public", "isPublic", public),
-        ("label", "label", label),
-    ):
+    given = {"hostname": hostname, "timezone": timezone, "public": public}
+    for name, value in {**given, "label": label}.items():
         if value is None and name in {"timezone", "label"}:
             continue
         checked = problems.check(website_value, name, value)
         if checked is not None:
-            payload[key] = checked
+            payload["isPublic" if name == "public" else name] = checked
     if problems:
         raise SpecError(problems)
     return HttpRequest(

@@ -27,7 +27,6 @@ from sitestats._common.wire import (
     HttpResponse,
     JsonValue,
     load_json,
-    parse_http_date,
 )
 from sitestats._common.zones import same_zone
 from sitestats._query.builder import StatsQuery, requested
@@ -237,7 +236,7 @@ def read_stats(
     interval = requested.params.get("interval")
     wanted = expected(requested.fields, requested.events is not None, interval)
     data, wrong = structure_stats(body, wanted, interval, requested.timezone)
-    date = parse_http_date(response.headers.get("date", ""))
+    date = response.date
     period, problems, warnings = check_response(
         data, wrong, requested, looked_up_at or date
     )
@@ -263,7 +262,7 @@ def read_stats(
         what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
         of = requested.hostname
         warnings.append(f"{what} left out of the result for {of}: {problem}")
-    moment = date or response.received_at
+    moment = response.responded_at
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -313,14 +312,9 @@ def _values(  # noqa: PLR0917  what is known of one response
     moment: datetime | None,
 ) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
-    values: dict[str, Any] = {}
-    for name, kind in wanted.kinds.items():
-        if name not in data:
-            continue
-        value, most, zone = data[name], float(requested.limit), None
-        if name in TOTALS:
-            values[name] = value
-            continue
+    values = {name: data[name] for name in wanted.kinds if name in data}
+    for name in values.keys() - TOTALS:
+        value, most, zone = values[name], float(requested.limit), None
         if name == "histogram":
             most, zone = math.inf, data.get("timezone") or requested.timezone
             is_open = moment and (period.end is None or moment < period.end)
@@ -336,7 +330,7 @@ def _values(  # noqa: PLR0917  what is known of one response
         values[name] = Entries(
             value,
             name=name,
-            entry_type=get_args(kind)[0],
+            entry_type=get_args(wanted.kinds[name])[0],
             truncated=len(value) >= most,
             incomplete=name in wrong,
             timezone=zone,

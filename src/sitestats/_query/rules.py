@@ -143,7 +143,6 @@ _UNLIKELY: Final = (
 )
 """What the service takes and nobody means: a rule, a pattern of ``name=value``, and a
 message."""
-_ANY_UNLIKELY: Final = "(?s)" + "|".join(pattern for _, pattern, _ in _UNLIKELY)
 
 
 def broken(rule: str, message: str, where: str) -> Problem:
@@ -399,9 +398,6 @@ def metadata(key: object, value: object) -> tuple[str, str | None]:
 def unlikely(name: str, value: str) -> list[Problem]:
     """What is probably a mistake in a filter that the service takes."""
     given = f"{name}={value}"
-    # Most filters are fine.
-    if not re.match(_ANY_UNLIKELY, given):
-        return []
     key = name.removeprefix(METADATA)
     where = f"where({name}=…)" if key == name else f"where_metadata({key}=…)"
     return [

@@ -268,7 +268,7 @@ def changes_of(
         None if is_histogram or one.truncated or one.incomplete else 0
         for one in (now, before)
     ]
-    found: list[EntryChange] = []
+    found = list[EntryChange]()
     for place in dict.fromkeys([*new, *old]):
         one, other = new.get(place), old.get(place)
         counts = {
@@ -326,9 +326,7 @@ def _count_names(field: str) -> tuple[str, ...]:
 def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
     """Four columns for each count: now, before, and the change of both kinds."""
     return [
-        named(name + ending, [getattr(one, side) for one in changes])._replace(
-            can_be_missing=True
-        )
+        named(name + ending, [getattr(o, side) for o in changes], can_be_missing=True)
         for name, changes in values.items()
         for ending, side in SIDES.items()
     ]
@@ -373,9 +371,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         """The totals that both queries requested, by name."""
         now, before = self.now, self.before
         return {
-            name: Change(
-                *(getattr(one, name) if name in one else None for one in (now, before))
-            )
+            name: Change(total_of(now, name), total_of(before, name))
             for name in get_args(TotalName)
             if name in now.requested and name in before.requested
         }
@@ -563,7 +559,8 @@ class Pair(Public):
 
     def total(self, name: str) -> Change:
         """One total in both periods, None where it is not known."""
-        return Change(total_of(self.now, name), total_of(self.before, name))
+        now, before = (one.stats if one else None for one in (self.now, self.before))
+        return Change(total_of(now, name), total_of(before, name))
 
     def has_list(self, field: str) -> bool:
         """Whether a list can be read on both sides, if it was requested."""

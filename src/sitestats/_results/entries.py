@@ -369,10 +369,11 @@ def mark_entries(
         if interval == "hour" and zone is not None:
             marked = [*_with_starts(entries, zone)]
         if interval in {"week", "month", "year"} and marked:
-            # Only the first and the last can be cut.
-            for place in {0, len(marked) - 1}:
-                if _is_cut(marked[place].date, interval, *days):
-                    marked[place] = replace(marked[place], clipped=True)
+            first, last = days
+            if first is not None and beginning(marked[0].date, interval) < first:
+                marked[0] = replace(marked[0], clipped=True)
+            if last is not None and ending(marked[-1].date, interval) > last:
+                marked[-1] = replace(marked[-1], clipped=True)
         if open_at is not None and zone is not None:
             _mark_open(marked, interval, zone, open_at)
     return marked
@@ -391,14 +392,6 @@ def _with_starts(
         else:
             yield entry
         last = this
-
-
-def _is_cut(
-    date: dt.date, interval: str, first: dt.date | None, last: dt.date | None
-) -> bool:
-    if first is not None and beginning(date, interval) < first:
-        return True
-    return last is not None and ending(date, interval) > last
 
 
 def _mark_open(

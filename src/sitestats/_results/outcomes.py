@@ -144,10 +144,9 @@ def days_of(outcome: Outcome | None) -> dict[str, Any]:
     return dict(zip(("timezone", "first_day", "last_day"), days, strict=True))
 
 
-def total_of(outcome: Outcome | None, name: str) -> float | None:
+def total_of(stats: Stats | None, name: str) -> float | None:
     """A total; None where it is not known."""
-    stats = outcome and outcome.stats
-    return getattr(stats, name) if stats and name in stats else None
+    return getattr(stats, name) if stats is not None and name in stats else None
 
 
 def has_list(outcome: Outcome, field: str) -> bool:
@@ -328,7 +327,7 @@ class CollectedOutcomes(
             if field is None:
                 columns = [
                     *(
-                        named(name, [total_of(one, name)])._replace(can_be_missing=True)
+                        named(name, [total_of(one.stats, name)], can_be_missing=True)
                         for name in totals
                     ),
                     named("partial", [one.stats and one.stats.partial]),
@@ -340,9 +339,9 @@ class CollectedOutcomes(
                     else no_entries(field, one.query)
                 )
                 columns = [*entries._table()]  # noqa: SLF001 - of all results
-                last = {"truncated": entries.truncated, "query": one.index}
-                if field == "histogram":
-                    del last["truncated"]
+                last = {"query": one.index}
+                if field != "histogram":
+                    last["truncated"] = entries.truncated
             yield around(subject(one.query) | days_of(one), columns, last)
 
     def _left_out(self, field: str) -> Sequence[Outcome]:

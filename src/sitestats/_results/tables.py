@@ -87,9 +87,11 @@ class Column(NamedTuple):
 Column.__module__ = "sitestats.types"
 
 
-def named(name: str, cells: Sequence[Any], zone: str = "UTC") -> Column:
+def named(
+    name: str, cells: Sequence[Any], zone: str = "UTC", *, can_be_missing: bool = False
+) -> Column:
     """A column of the kind that its name has."""
-    return Column(name, kind_of(name), cells, zone)
+    return Column(name, kind_of(name), cells, zone, can_be_missing)
 
 
 def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]:

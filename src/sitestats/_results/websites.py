@@ -128,9 +128,7 @@ class WebsiteList(Rows[Website, Never]):
 
     def _columns(self, names: Sequence[str]) -> Sequence[Column]:
         return [
-            named(name, [getattr(one, name) for one in self])._replace(
-                can_be_missing=True
-            )
+            named(name, [getattr(one, name) for one in self], can_be_missing=True)
             for name in names
         ]
 
