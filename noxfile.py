@@ -35,7 +35,7 @@ PROCESSES = os.environ.get("PROCESSES") or str(min(3, 1 + (os.cpu_count() or 1))
 LOCKED = ["--constraint", "tests/locked.txt"]
 # Where programs of the tests find the helpers.
 HELPERS = os.pathsep.join(
-    str(Path("tests", folder).resolve()) for folder in ("", "support", "benchmarks")
+    str(Path(name).resolve()) for name in ("tests", "tests/support")
 )
 # The lowest versions are tested with those of their time: the newest of today came
 # after them, and warn. The day is one after the newest of them.
@@ -294,7 +294,7 @@ def pictures(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure six figures of speed, and write them into docs/contributing.md."""
     session.install(EVERY_EXTRA, *groups("bench"), *LOCKED)
-    session.run("python", "tests/benchmarks", *(session.posargs or ["--write"]))
+    session.run("python", "docs/_tools/benchmarks", *(session.posargs or ["--write"]))
 
 
 @nox.session

@@ -1,8 +1,8 @@
 """Measure six figures of speed, each beside the same by hand, and print them.
 
-    python tests/benchmarks                # some two minutes
-    python tests/benchmarks --short        # only check that it runs
-    python tests/benchmarks --write        # into docs/contributing.md
+    python docs/_tools/benchmarks                # some two minutes
+    python docs/_tools/benchmarks --short        # only check that it runs
+    python docs/_tools/benchmarks --write        # into docs/contributing.md
 
 Machines are noisy. So the two that are compared take turns, the best turn of each
 counts, since the machine only ever makes a turn slower, and the figure is their ratio.
@@ -29,7 +29,7 @@ import httpx
 from service import DAYS, TOTALS, body_of, pages, serving
 from sitestats import AsyncClient, Client, Stats, StatsQuery
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "contributing.md"
+PAGE: Final = Path(__file__).parents[2] / "contributing.md"
 MARK: Final = "<!-- figures -->\n"
 KEY: Final = "sa_api_key_0123456789"
 HEADERS: Final = {"Api-Key": KEY}

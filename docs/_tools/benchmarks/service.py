@@ -1,6 +1,6 @@
 """A minimal HTTP server on loopback, in a process of its own, for measuring clients.
 
-    python tests/benchmarks/service.py 0.05 '"pageviews":66'
+    python docs/_tools/benchmarks/service.py 0.05 '"pageviews":66'
 
 It responds after the given seconds, to every request with the same: the given members
 of a JSON object. It looks only for the end of a request; so its own time is small.
