@@ -63,36 +63,15 @@ def exchange() -> Exchange:
 PATHS = [f"/{number}" for number in range(200)]
 
 
-def test_threads_share_a_client() -> None:
-    """Each of 50 threads gets its own responses, within the limit of connections."""
+@variants
+def test_threads_and_tasks_share_a_client(variant: str) -> None:
+    """Each of 50 at once gets its own responses, within the limit of connections."""
     with (
         serve(echoes) as server,
-        Client(server.address, max_connections=10, **OPTIONS) as client,
+        opened(variant, server.address, max_connections=10, retries=0) as client,
         ThreadPoolExecutor(50) as executor,
     ):
         assert [*executor.map(lambda path: client.request("GET", path), PATHS)] == PATHS
-    assert server.connections <= 10
-
-
-@loops
-def test_tasks_share_a_client(loop: str) -> None:
-    """Each of 200 tasks gets its own response, though most have to wait."""
-    got: dict[str, object] = {}
-
-    async def main() -> None:
-        async def one(path: str) -> None:
-            got[path] = await client.request("GET", path)
-
-        async with (
-            AsyncClient(server.address, max_connections=10, **OPTIONS) as client,
-            anyio.create_task_group() as group,
-        ):
-            for path in PATHS:
-                group.start_soon(one, path)
-
-    with serve(echoes) as server:
-        anyio.run(main, backend=loop)
-    assert got == {path: path for path in PATHS}
     assert server.connections <= 10
 
 

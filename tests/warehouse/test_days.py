@@ -53,17 +53,6 @@ def run(
     return taken
 
 
-def test_a_second_night_reads_what_is_new() -> None:
-    """The new day, and before it the days of the lag."""
-    site = website()
-    assert run(site) == [1, 2, 3, 4, 5]
-    known = site.coverage()
-    assert (known.through, known.behind(at(7)), known.error) == (at(5), 2, None)
-    assert run(website(known, days=6)) == [5, 6]
-    assert run(website(known, days=7, lag=3)) == [3, 4, 5, 6, 7]
-    assert run(website(known, days=6, lag=0)) == [6]
-
-
 def test_a_day_that_fails_holds_no_other_back() -> None:
     """Later days are read; the missing one is requested in each run, and reported."""
     site = website()
@@ -106,20 +95,6 @@ def test_days_that_always_fail_take_turns() -> None:
     assert set.union(*nights) == {*range(1, 13)}
     assert {*range(3, 9)} <= nights[-1] | nights[-2]
     assert sorted(site.coverage().failed) == [at(day) for day in range(3, 9)]
-
-
-def test_a_day_whose_totals_changed_is_read_again() -> None:
-    """The histogram is compared with what was read; new days are still the first."""
-    site = website()
-    run(site)
-    site = website(site.coverage(), days=6, lag=0)
-    period = site.periods.pop()
-    assert period == (FIRST, at(6))
-    found = {at(n): ONE for n in range(1, 7)}
-    assert site.read_period(period, {**found, at(2): Totals(2, 1)}) == []
-    assert run(site) == [6, 2]
-    # What the histogram has is what the next one is compared with.
-    assert site.coverage().watched[at(2)] == (2, 1)
 
 
 def test_months_are_read_from_the_first_that_changed() -> None:
