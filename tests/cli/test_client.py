@@ -176,31 +176,3 @@ def test_read_only_adds_nothing(
     if not by_profile:
         assert run("websites", "list").code == 0
         assert run("websites", "plan", "list.toml").out
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "missing required field `base_url`"),
-        ("base_url = 'work'", "'base_url' of the profile 'work': The base address"),
-        ("basurl = 1", "unknown field `basurl`. A profile has 'base_url'"),
-        (
-            "base_url = 'https://s.example'\nkey_file = 'work.key'",
-            "'key_file' of the profile 'work' is not usable",
-        ),
-    ],
-)
-def test_errors_of_a_profile_name_its_settings(
-    emulator: Emulator, run: Run, config: Callable[..., Path], text: str, words: str
-) -> None:
-    """An account that is set up wrong is one line, which names what is written there,
-    and shows no key.
-    """
-    profile = config()
-    profile.write_text(f"[profiles.work]\n{text}", "utf-8")
-    profile.with_name("work.key").write_text(f"a {KEY}")
-    done = run("stats", HOST, "--profile", "work")
-    assert (done.code, done.out) == (2, "")
-    (line,) = done.err.splitlines()
-    assert words in line
-    assert KEY not in line

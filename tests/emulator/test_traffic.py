@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._traffic import CAMPAIGN, LAUNCH, make_sites, read_table
+from sitestats.emulator._traffic import CAMPAIGN, make_sites, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,17 +118,6 @@ def test_events_are_a_funnel(client: Client) -> None:
     sale = YEAR.where(utm_campaign="sale").events("cart", "checkout", "purchase")
     totals = [one.total for one in client.stats.get(sale).events]
     assert sorted(totals, reverse=True) == totals
-
-
-def test_the_launch_has_a_day(client: Client) -> None:
-    """On the day there is a peak, and after it more than before."""
-    query = StatsQuery("shop.example").fields("pageviews")
-    day = YESTERDAY + timedelta(days=LAUNCH)
-    before, peak, after = (
-        views(client, query.on(day + timedelta(days=n))) for n in (-7, 0, 7)
-    )
-    assert peak > 2 * before
-    assert after > before
 
 
 def test_any_number_of_days(client: Client) -> None:

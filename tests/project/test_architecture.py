@@ -21,11 +21,6 @@ from sitestats._public import PUBLIC, Public
 
 PACKAGE: Final = Path(sitestats.__file__).parent
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
-IO: Final = {
-    *("anyio", "asyncio", "httpcore", "httpx", "select", "socket", "ssl", "trio"),
-    *("subprocess", "threading", "time", "urllib.request"),
-}
-PURE: Final = {"_protocol", "_query", "_results"}
 LATE: Final = {
     "_results/display": ("analysis/",),
     "_results/outcomes": ("_results/comparison",),
@@ -39,35 +34,18 @@ def place(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").as_posix()
 
 
-def imports(path: Path, *, when_it_runs: bool = False) -> set[str]:
-    """What *path* imports: names of modules, and files of the package."""
+def imports(path: Path) -> set[str]:
+    """The files of the package that *path* imports."""
     tree = ast.parse(path.read_text("utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and when_it_runs:
-            is_types = ast.unparse(node.test) == "TYPE_CHECKING"
-            node.body = [ast.Pass()] if is_types else node.body
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom):
             above = path.parents[node.level - 1] if node.level else PACKAGE.parent
             module = above.joinpath(*(node.module or "").split("."))
             for one in (module, *(module / alias.name for alias in node.names)):
                 name = one.relative_to(PACKAGE.parent).as_posix()
                 found.add(name.removeprefix("sitestats/"))
     return found
-
-
-def test_pure_layers_do_no_io() -> None:
-    """No module that decides can sleep, open a socket or start a thread."""
-    pure = [path for path in MODULES if path.parent.name in PURE]
-    assert len(pure) > 20
-    assert {
-        place(path): found
-        for path in pure
-        if (found := imports(path, when_it_runs=True) & IO)
-    } == {"_protocol/converter": {"threading"}}  # for a lock
 
 
 def test_no_modules_import_each_other() -> None:

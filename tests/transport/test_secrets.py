@@ -50,16 +50,6 @@ def log() -> Iterator[list[str]]:
     assert_hidden("\n".join(lines))
 
 
-@variants
-def test_a_request_is_logged_without_its_key(variant: str, log: list[str]) -> None:
-    """For each request httpx logs a line with the address and no key."""
-    with serve(polite) as server, opened(variant, server.address) as client:
-        client.request("POST", "/api/custom", json={})
-        inner = getattr(client, "inner", client)
-        assert_hidden(repr(inner._sender) + repr(vars(inner._sender)))
-    assert sum(f"POST {server.address}/api/custom" in line for line in log) == 1
-
-
 END = b"Connection: close\r\nContent-Length: 0\r\n\r\n"
 PLACES = {
     "a status line": b"HTTP/1.1 400 %s\r\n" + END,
