@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Final
 
@@ -80,11 +79,9 @@ def stats(website: Website, query: Query, key: str | None, keys: Keys) -> None:
     Raises:
         Denied: The key is unknown, or *website* or its pages need another one.
     """
-    access: AbstractSet[str] | None = frozenset()
-    if key is not None:
-        if key not in keys:
-            raise Denied(401, "The Api-Key is not valid (section 5)")
-        access = keys[key]
+    if key is not None and key not in keys:
+        raise Denied(401, "The Api-Key is not valid (section 5)")
+    access = frozenset[str]() if key is None else keys[key]
     opened = access is None or website.hostname in access
     if not website.public and not opened:
         if key is None:
@@ -109,8 +106,7 @@ def admin(headers: Headers, keys: Keys, user_id: str) -> str:
     Raises:
         Denied: One of them is missing or wrong.
     """
-    key = headers.get("api-key")
-    user = headers.get("user-id")
+    key, user = map(headers.get, ("api-key", "user-id"))
     if not key:
         raise Denied(400, "No Api-Key found, specify via header")
     if not user:

@@ -43,15 +43,13 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
         response, fault = self._handle(_recorded(request))
-        if fault.latency:
-            time.sleep(min(fault.latency, _limit(request)))
+        time.sleep(min(fault.latency, _limit(request)))
         return _response(request, response, fault)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
         response, fault = self._handle(_recorded(request))
-        if fault.latency:
-            await anyio.sleep(min(fault.latency, _limit(request)))
+        await anyio.sleep(min(fault.latency, _limit(request)))
         return _response(request, response, fault)
 
 
@@ -92,9 +90,8 @@ def _response(
     if fault.reset:
         raise httpx.ReadError("Connection reset by the emulator", request=request)
     body = b"" if request.method == "HEAD" else response.body
-    stream: httpx.ByteStream | _Stream = httpx.ByteStream(body)
-    if fault.drip or fault.cut_off is not None:
-        stream = _Stream(request, fault, body)
+    is_whole = not fault.drip and fault.cut_off is None
+    stream = httpx.ByteStream(body) if is_whole else _Stream(request, fault, body)
     headers = {**response.headers, "content-length": str(len(response.body))}
     return httpx.Response(response.status, headers=headers, stream=stream)
 
@@ -244,9 +241,9 @@ class Serving(AbstractContextManager[str]):
     def __enter__(self) -> str:
         self._server = _Server(self._handle, self._address)
         # Half a second would be the usual time for the end of a block.
-        serve = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        serve.daemon = True
-        serve.start()
+        threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        ).start()
         return f"http://{self._address[0]}:{self._server.server_address[1]}"
 
     def __exit__(self, *exception: object) -> None:

@@ -47,10 +47,7 @@ BASE_URL: Final = "https://emulator.test"
 _CONTROL: Final = "/-/"
 """The start of the paths by which programs in any language control an emulator; no host
 name is a hyphen."""
-_CALLS: Final = (
-    *("fail_next", "clear_faults", "forget_requests"),
-    *("add_website", "change_website", "remove_website"),
-)
+_CALLS: Final = ("fail_next", "clear_faults", "forget_requests")
 """The methods that such a program can call."""
 _LOG: Final = logging.getLogger("sitestats_emulator")
 """Not below ``sitestats``, whose records are those of clients."""
@@ -487,11 +484,12 @@ class Emulator:
 
         Raises:
             ValueError: Nothing would fail, or a number is out of range.
+            TypeError: An argument is of another type.
 
         >>> emulator.fail_next(status=429, retry_after=7)
         >>> emulator.clear_faults()
         """
-        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        sent = {name.lower(): value for name, value in dict(headers or {}).items()}
         if redirect is not None:
             status = 302 if status is None else status
             sent["location"] = redirect
@@ -528,11 +526,6 @@ class Emulator:
         """Remove the simulated failures that no request has met yet."""
         self._faults.clear()
 
-    @property
-    def faults_left(self) -> int:
-        """The number of calls of ``fail_next`` whose failures are not used up."""
-        return len(self._faults)
-
     def _control(self, request: RecordedRequest) -> HttpResponse:
         """Respond to a program: ``GET /-/requests``, or ``POST /-/fail_next`` and the
         like with the arguments as JSON.
@@ -568,8 +561,6 @@ class Emulator:
             found = next((one for one in self._faults if one.matches(request)), Fault())
             if found.times is not None:
                 found.times -= 1
-                if not found.times:
-                    self._faults.remove(found)
         return found
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -18,6 +18,13 @@ from ._responses import json_response
 _STATUSES: Final = range(200, 600)
 _LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
+_KINDS: Final[dict[str, Any]] = {
+    **dict.fromkeys(("times", "status", "cut_off"), int),
+    **dict.fromkeys(("latency", "drip"), int | float),
+    **dict.fromkeys(("method", "path"), str),
+    "when": Callable,
+}
+"""The types that could break a later response."""
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
 
@@ -41,7 +48,10 @@ class Fault:
     when: Callable[[RecordedRequest], bool] | None = None
 
     def check(self) -> None:
-        """Raise a ValueError if nothing would fail, or a number is out of range."""
+        """Raise an error if nothing would fail, or a value is not as it should be."""
+        for name, kind in _KINDS.items():
+            if not isinstance(value := getattr(self, name), kind | None):
+                raise TypeError(f"{name} can't be {value!r}")
         if self.times is not None and self.times < 1:
             raise ValueError("times must be 1 or more, or None for all")
         late = (self.latency, self.drip)
@@ -62,7 +72,8 @@ class Fault:
         # fnmatch has other wildcards than the star.
         pattern = re.sub(r"[\[?]", r"[\g<0>]", self.path or "*")
         return (
-            self.method in {None, request.method}
+            self.times != 0
+            and self.method in {None, request.method}
             and fnmatchcase(request.path, pattern)
             and (self.when is None or self.when(request))
         )
@@ -80,9 +91,8 @@ class Fault:
         if self.processed:
             normal(request)
         status = 200 if self.status is None else self.status
-        error = {"ok": False, "error": f"A fault with status {status}"}
-        if status == HTTPStatus.LOCKED:
-            error["code"] = "BADGE_REQUIRED"
+        code = {"code": "BADGE_REQUIRED"} if status == HTTPStatus.LOCKED else {}
+        error = {"ok": False, "error": f"A fault with status {status}"} | code
         response = json_response(status, error, self.headers)
         body = b"" if status in {204, 304} else self.body
         return response if body is None else attrs.evolve(response, body=body)

@@ -12,8 +12,6 @@ from sitestats._common.wire import HttpResponse
 from ._numbers import AGENT, Numbers
 from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query
 
-DOCS: Final = "https://docs.example.com/api"
-
 NEW_NAMES: Final = 5
 """The first version with ``pageviews`` and ``visitors`` in the lists; 2 to 4 have
 ``visits`` and ``uniqueVisits``."""
@@ -80,7 +78,7 @@ def stats_data(hostname: str, query: Query, numbers: Numbers) -> dict[str, objec
     if query.version == 1:
         return zone | body
     about: dict[str, object] = {
-        "docs": DOCS,
+        "docs": "https://docs.example.com/api",
         "hostname": hostname,
         "url": f"https://{hostname}",
         "path": query.path,
@@ -106,10 +104,11 @@ def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
         | {name: v for name, v in zip(AGENT.values(), agent, strict=True) if v}
         for count, *agent in numbers.agents()
     ]
-    names = LISTS if query.version == WITH_PAGES else ()
-    lists = {name: _entries(query, numbers, name) for name in names}
-    totals = {"pageviews": numbers.total().pageviews}
-    return {**totals, "visits": visits, "agents": agents, **lists}
+    lists = {
+        n: _entries(query, numbers, n) for n in LISTS if query.version == WITH_PAGES
+    }
+    total = numbers.total().pageviews
+    return {"pageviews": total, "visits": visits, "agents": agents, **lists}
 
 
 def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:

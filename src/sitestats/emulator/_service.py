@@ -164,12 +164,10 @@ class Service:
             _access.stats(website, query, key, self.keys)
             self._check(query, problems, key or "")
         except Denied as denied:
-            error = {"ok": False, "error": denied.error}
-            if denied.code is not None:
-                error["code"] = denied.code
+            code = {} if denied.code is None else {"code": denied.code}
             return stats_response(
                 denied.status,
-                error,
+                {"ok": False, "error": denied.error} | code,
                 info=info,
                 callback=callback,
                 headers=denied.headers,
