@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         Direction as Direction,
         EntryChange as EntryChange,
     )
-    from ._results.display import Table as Table
+    from ._results.bases import Table as Table
     from ._store.sqlite import StoreStats as StoreStats
 else:
     __all__, __getattr__, __dir__ = lazy(__name__)

@@ -7,9 +7,9 @@ from typing import Any
 from sitestats import (
     AddedWebsite,
     Failed,
+    InvalidResponseError,
     NotFoundError,
     Problem,
-    ResponseError,
     StatsQuery,
     Website,
     WebsiteSpec,
@@ -44,7 +44,7 @@ def website(text: str, **more: Any) -> Website:
 
 def sample_tables(text: str) -> list[Any]:
     """One object of each kind."""
-    spec, failure = WebsiteSpec("example.com", label="shop"), ResponseError(text)
+    spec, failure = WebsiteSpec("example.com", label="shop"), InvalidResponseError(text)
     there = website(text)
     differences = (Difference("label", "shop", text),)
     differing = ProvisionedWebsite(spec, "differing", there, differences)

@@ -18,7 +18,7 @@ from sitestats import (
     PageEntry,
     StatsQuery,
 )
-from sitestats._results.display import Table
+from sitestats._results.bases import Table
 from sitestats._results.entries import HourEntry
 from sitestats._results.tables import Column, Kind
 from sitestats.analysis import _excel

@@ -14,9 +14,9 @@ from analysis.sample_tables import ATTACKS, sample_tables, website
 from displayed import assert_harmless, pages_of
 from plotted import daily, entries_of, stats_of
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery
+from sitestats._results.bases import Table
 from sitestats._results.comparison import Comparison, changes_of
-from sitestats._results.display import Table
-from sitestats._results.tables import named
+from sitestats._results.tables import column_of
 from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
 
@@ -100,6 +100,6 @@ def test_a_bar_that_is_not_whole_is_drawn_so() -> None:
 )
 def test_a_difference_is_shown_as_up_or_down(change: float, kind: str) -> None:
     """The smallest difference has a colour, and none has none."""
-    html = Table("totals", [named("change", [change])])._repr_html_()
+    html = Table("totals", [column_of("change", [change])])._repr_html_()
     (cell,) = re.findall("<tbody><tr>(.*?)</tr>", html)
     assert re.findall("class='(.*?)'", cell) == ([kind] if kind else [])

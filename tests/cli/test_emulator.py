@@ -106,7 +106,7 @@ def test_websites_of_the_emulator(serve: Serve, tmp_path: Path) -> None:
     [
         ("503:100%", sitestats.ServerError),
         ("reset:100%", sitestats.TransportError),
-        ("garbage:100%", sitestats.ResponseError),
+        ("garbage:100%", sitestats.InvalidResponseError),
         ("503:0%", None),
     ],
 )

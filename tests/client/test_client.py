@@ -10,10 +10,10 @@ import pytest
 from both_clients import VARIANTS, opened
 from sitestats import (
     ConfigurationError,
-    QueryError,
+    InvalidInputError,
+    InvalidResponseError,
     RateLimitedError,
     ReadOnlyError,
-    ResponseError,
     ServerError,
     StatsQuery,
 )
@@ -37,7 +37,7 @@ def test_the_longest_query_gets_a_response(variant: str, emulator: Emulator) -> 
     with emulator.serve() as url, opened(variant, url, api_key=key) as client:
         query = TOTALS.events(*names[:5300])
         assert len(client.stats.get(query).events) == 5300
-        with pytest.raises(QueryError, match=r"64,000"):
+        with pytest.raises(InvalidInputError, match=r"64,000"):
             client.stats.get(TOTALS.events(*names))
     assert len(emulator.requests) == 1
 
@@ -111,7 +111,7 @@ def test_an_invalid_query_is_not_sent(variant: str, emulator: Emulator) -> None:
     query = TOTALS.fields("pages").where(page="*dynamic-dns-with*").all_events()
     with (
         opened(variant, emulator, api_key=None) as client,
-        pytest.raises(QueryError) as caught,
+        pytest.raises(InvalidInputError) as caught,
     ):
         client.stats.get(query)
     assert len(caught.value.problems) >= 3
@@ -130,7 +130,7 @@ def test_headers_trace_a_response(variant: str, emulator: Emulator) -> None:
     with opened(variant, emulator, retries=0) as client:
         with pytest.raises(ServerError) as caught:
             client.stats.get(TOTALS)
-        with pytest.raises(ResponseError) as odd:
+        with pytest.raises(InvalidResponseError) as odd:
             client.stats.get(TOTALS)
         stats = client.stats.get(TOTALS)
     found = caught.value.headers

@@ -15,10 +15,10 @@ from bare_client import NOW, bare_client
 from both_clients import opened
 from sitestats import (
     AuthenticationError,
+    InvalidResponseError,
     PermissionDeniedError,
-    ResponseError,
-    ServiceError,
     StatsQuery,
+    StatusError,
     WebsiteLockedError,
 )
 from sitestats.emulator import Emulator
@@ -146,7 +146,7 @@ def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
     refusing = Emulator(**options)
     with (
         opened("blocking", refusing) as client,
-        pytest.raises(ServiceError, match=words) as caught,
+        pytest.raises(StatusError, match=words) as caught,
     ):
         client.websites.add("new.example")
     assert caught.value.status == 400
@@ -304,7 +304,7 @@ def test_too_many_contains_searches() -> None:
     emulator.add_website(HOST)
     with (
         opened("blocking", emulator, retries=0) as client,
-        pytest.raises(ServiceError) as caught,
+        pytest.raises(StatusError) as caught,
     ):
         client.stats.get(Q.where(page="*abcdefghijkl*"))
     assert (caught.value.status, getattr(caught.value, "retry_after", 0)) == (429, 60)
@@ -313,7 +313,7 @@ def test_too_many_contains_searches() -> None:
 def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
     """Any address of the service can be called, with both credentials (1)."""
     assert client.request("GET", "/api/websites")["success"] is True
-    with pytest.raises(ResponseError):
+    with pytest.raises(InvalidResponseError):
         client.request("GET", "/api/none-of-yours")
     assert "user-id" in {name.lower() for name in sent(emulator).headers}
 

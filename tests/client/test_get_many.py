@@ -27,11 +27,11 @@ from sitestats import (
     Client,
     ConfigurationError,
     Failed,
+    InvalidInputError,
+    InvalidResponseError,
     NotFoundError,
-    QueryError,
     RateLimitedError,
     RequestTimeoutError,
-    ResponseError,
     SiteStatsWarning,
     StatsQuery,
     Succeeded,
@@ -93,7 +93,7 @@ def test_every_query_has_its_outcome(variant: str) -> None:
     with opened(variant, by_name(respond)) as client:
         outcomes = client.stats.get_many(iter(queries)).collect()
     assert indices(outcomes) == [0, 1, 2, 3, 4]
-    kinds = [NotFoundError, ResponseError, QueryError]
+    kinds = [NotFoundError, InvalidResponseError, InvalidInputError]
     assert [type(one.error) for one in outcomes.failed] == kinds
     for outcome in outcomes:
         assert outcome.query == queries[outcome.index]
@@ -426,7 +426,7 @@ def test_an_item_that_is_no_query(variant: str) -> None:
     """The error has its index, and ends the block."""
     with (
         opened(variant, good) as client,
-        pytest.raises(QueryError, match=r"queries\[2\]"),
+        pytest.raises(InvalidInputError, match=r"queries\[2\]"),
     ):
         client.stats.get_many([query(), query(), None, query()]).collect()
 

@@ -58,13 +58,13 @@ PROBLEMS = [Problem("is wrong", "limit-range", "4.3", "limit"), Problem("is late
 RECEIVED = {"body": b"{}", "headers": {"Via": "a gateway"}, "request": REQUEST}
 ERRORS: list[SiteStatsError] = [
     sitestats.BusyError("another run"),
-    sitestats.QueryError(PROBLEMS),
+    sitestats.InvalidInputError(PROBLEMS),
     sitestats.FieldNotRequestedError("add 'pages'", name="pages"),
     sitestats.MissingExtraError("pandas", extra="pandas"),
     sitestats.RequestTimeoutError("no response", REQUEST, temporary=False, step="tcp"),
     sitestats.NotFoundError("unknown", status=404, code="GONE", **RECEIVED),
     sitestats.RateLimitedError("too many", status=429, retry_after=3.5),
-    sitestats.ResponseError("is wrong", PROBLEMS, **RECEIVED),
+    sitestats.InvalidResponseError("is wrong", PROBLEMS, **RECEIVED),
 ]
 
 
@@ -86,7 +86,7 @@ def test_the_same_problem_many_times_is_one_line() -> None:
     """Equal problems are one line with their number; two keep both places."""
     once, twice, often = "is wrong", "is bad", "is neither"
     messages = [once, *[twice] * 2, *[often] * 500]
-    error = sitestats.SpecError(
+    error = sitestats.InvalidInputError(
         Problem(message, "website-file", where=f"w.json:{line}:1")
         for line, message in enumerate(messages, 1)
     )
@@ -117,6 +117,6 @@ def test_celery_raises_an_error_of_the_same_class() -> None:
     assert type(gone) is sitestats.NotFoundError
     assert (gone.message, gone.status, gone.code) == ("no such website", 404, "GONE")
     assert not gone.retryable
-    wrong = sent(sitestats.QueryError(PROBLEMS))
-    assert type(wrong) is sitestats.QueryError
+    wrong = sent(sitestats.InvalidInputError(PROBLEMS))
+    assert type(wrong) is sitestats.InvalidInputError
     assert "limit-range" in str(wrong)

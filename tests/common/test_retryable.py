@@ -9,10 +9,10 @@ from sitestats import (
     ClientClosedError,
     ConfigurationError,
     ConnectionFailedError,
-    QueryError,
+    InvalidInputError,
+    InvalidResponseError,
     RateLimitedError,
     RequestTimeoutError,
-    ResponseError,
     ServerError,
     SiteStatsError,
 )
@@ -35,8 +35,8 @@ ERRORS: dict[SiteStatsError, bool] = {
     BusyError("another run"): True,
     ConfigurationError("no base address"): False,
     ClientClosedError("closed"): False,
-    QueryError([]): False,
-    ResponseError("odd"): False,
+    InvalidInputError([]): False,
+    InvalidResponseError("odd"): False,
 }
 
 

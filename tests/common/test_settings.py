@@ -20,8 +20,8 @@ from sitestats import (
     Client,
     ConfigurationError,
     ReadOnlyError,
-    ServiceError,
     SiteStatsWarning,
+    StatusError,
     profile_names,
 )
 from sitestats.emulator import Emulator
@@ -94,7 +94,7 @@ def test_a_key_that_was_withheld_is_named(variant: str, status: int) -> None:
     given: Any = {"api_key": KEY}
     with (
         opened(variant, respond, **given) as client,
-        pytest.raises(ServiceError, match=r"its API key is from api_key$"),
+        pytest.raises(StatusError, match=r"its API key is from api_key$"),
     ):
         client.stats.get(QUERY)
     with httpx.Client(transport=httpx.MockTransport(respond)) as http_client:
@@ -102,10 +102,10 @@ def test_a_key_that_was_withheld_is_named(variant: str, status: int) -> None:
         words = (
             "SITESTATS_API_KEY .* is for another address: Client.from_env\\(base_url"
         )
-        with pytest.raises(ServiceError, match=words):
+        with pytest.raises(StatusError, match=words):
             other.stats.get(QUERY)
         own = Client(http_client=http_client)
-        with pytest.raises(ServiceError, match=r"is from SITESTATS_API_KEY$"):
+        with pytest.raises(StatusError, match=r"is from SITESTATS_API_KEY$"):
             own.stats.get(QUERY)
     with pytest.raises(ConfigurationError, match=r"Client\.from_env\(base_url\)"):
         Client("https://other.example").websites.list()
@@ -392,6 +392,6 @@ def test_a_credential_in_a_header_is_redacted(
     emulator = Emulator.demo()
     emulator.fail_next(status=500, body={"error": reflected})
     with emulator.client(headers=headers, retries=0) as client:
-        with pytest.raises(ServiceError, match="bad ") as caught:
+        with pytest.raises(StatusError, match="bad ") as caught:
             client.stats.get(QUERY)
         assert KEY not in secret_search.shown_by(caught.value)

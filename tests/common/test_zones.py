@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
-from sitestats._common.errors import QueryError, SiteStatsWarning, SpecError
+from sitestats._common.errors import InvalidInputError, SiteStatsWarning
 from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import timezone as zone_name
@@ -30,7 +30,7 @@ def test_the_zones_are_names_with_capitals() -> None:
 def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a zone database the error says what to install."""
     monkeypatch.setattr("sitestats._query.periods.zone_names", frozenset)
-    with pytest.raises(QueryError, match="pip install tzdata"):
+    with pytest.raises(InvalidInputError, match="pip install tzdata"):
         StatsQuery("example.com").timezone("Europe/Amsterdam")
 
 
@@ -121,7 +121,7 @@ def advice_on(zone: str, folder: Path) -> set[str]:
         lambda: WebsiteSpec("example.com", timezone=zone),
         lambda: WebsiteSpec.load(listed),
     ):
-        with pytest.raises((QueryError, SpecError)) as caught:
+        with pytest.raises(InvalidInputError) as caught:
             use()
         message = caught.value.problems[0].message
         found.add(message.partition("tz database: ")[2])

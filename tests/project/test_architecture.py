@@ -22,7 +22,7 @@ from sitestats._public import PUBLIC, Public
 PACKAGE: Final = Path(sitestats.__file__).parent
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 LATE: Final = {
-    "_results/display": ("analysis/",),
+    "_results/bases": ("analysis/",),
     "_results/outcomes": ("_results/comparison",),
     "_results/stats": ("_protocol/responses", "_results/comparison"),
 }
@@ -121,7 +121,7 @@ def below(error: type[Exception]) -> set[type[Exception]]:
     ("statement", "libraries"),
     [
         ("import sitestats", set[str]()),
-        ("from sitestats import QueryError, StatsQuery", {"attr"}),
+        ("from sitestats import InvalidInputError, StatsQuery", {"attr"}),
         ("from sitestats import Client", {"attr", "anyio", "cattrs", "msgspec"}),
         ("import sitestats.cli._app", {"attr", "click", "msgspec"}),
         # Each run of pytest does, in each project that installs the package.

@@ -15,7 +15,7 @@ from loopback import Connection, closed_address, serve
 from sitestats import (
     AuthenticationError,
     Client,
-    QueryError,
+    InvalidInputError,
     SetupReport,
     StatsQuery,
 )
@@ -122,7 +122,7 @@ def test_a_key_without_a_user_id_needs_a_private_website() -> None:
 def test_a_wrong_host_name_is_refused_before_a_request() -> None:
     """It is a mistake of the caller, and no row."""
     emulator = Emulator.demo()
-    with emulator.client(user_id=None) as client, pytest.raises(QueryError):
+    with emulator.client(user_id=None) as client, pytest.raises(InvalidInputError):
         client.check("no host name")
     assert not emulator.requests
 

@@ -26,12 +26,12 @@ from fake_responses import (
 )
 from sitestats import (
     HistogramEntry,
+    InvalidResponseError,
     PageEntry,
-    ResponseError,
-    ServiceError,
     SiteStatsError,
     SiteStatsWarning,
     StatsQuery,
+    StatusError,
     WebsiteList,
 )
 from sitestats._common.fields import FIELDS
@@ -124,9 +124,13 @@ def test_a_wrong_field_leaves_the_others() -> None:
     ]
     assert "visitors" not in stats
     assert stats.to_dict()["pageviews"] == 66
-    with pytest.raises(ResponseError, match=r"\$\.pages: expected an array, got an o"):
+    with pytest.raises(
+        InvalidResponseError, match=r"\$\.pages: expected an array, got an o"
+    ):
         _ = stats.pages
-    with pytest.raises(ResponseError, match=r"\$\.visitors: expected an integer"):
+    with pytest.raises(
+        InvalidResponseError, match=r"\$\.visitors: expected an integer"
+    ):
         _ = stats.visitors
     assert stats.raw()["visitors"] == "41"
 
@@ -176,7 +180,7 @@ def test_a_list_of_which_every_entry_is_wrong_can_not_be_read() -> None:
     with pytest.warns(SiteStatsWarning):
         stats = read_response(ALL, {**FULL, "countries": ["NL", "DE"]})
     assert "countries" not in stats
-    with pytest.raises(ResponseError, match=r"\$\.countries\[0\]"):
+    with pytest.raises(InvalidResponseError, match=r"\$\.countries\[0\]"):
         _ = stats.countries
 
 
@@ -344,7 +348,7 @@ ADDED: dict[str, Any] = {
 
 def refused(read: Any, data: Any, **more: Any) -> list[str]:
     """The problems of a response of the Admin API."""
-    with pytest.raises(ResponseError) as caught:
+    with pytest.raises(InvalidResponseError) as caught:
         read(http_response(data), REQUEST, **more)
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
@@ -425,7 +429,7 @@ def test_the_result_of_adding_is_read_strictly() -> None:
         (problem,) = refused(read_added, {**ADDED, name: 1.5}, **asked, warned=False)
         assert problem.startswith(f"$.{name}: expected ")
     for odd in (["example.com"], {**ADDED, "hostname": ""}):
-        with pytest.raises(ResponseError, match="but the website was added"):
+        with pytest.raises(InvalidResponseError, match="but the website was added"):
             add(odd)
 
 
@@ -460,5 +464,5 @@ def test_a_website_was_added_with_differences() -> None:
 @pytest.mark.parametrize("name", ["ok", "success"])
 def test_a_refused_website_is_an_error(name: str) -> None:
     """Either flag of the response says that the website was not added."""
-    with pytest.raises(ServiceError):
+    with pytest.raises(StatusError):
         add({**ADDED, name: False})

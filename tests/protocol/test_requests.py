@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import InvalidInputError
 from sitestats._common.wire import Credentials
 from sitestats._protocol.requests import (
     add_request,
     custom_request,
 )
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from sitestats._query.builder import StatsQuery, requested
 def test_a_page_is_encoded_per_segment(page: str, address: str) -> None:
     """Every character of a page's path but the slash is percent-encoded as data."""
     query = StatsQuery("example.com").path(page)
-    assert requested(query).request.path == address
+    assert parameters_of(query).request.path == address
     assert StatsQuery.from_url(query.url("https://x.example")) == query
 
 
@@ -111,7 +111,7 @@ NOT_RELATIVE = {
 @pytest.mark.parametrize("path", NOT_RELATIVE.values(), ids=NOT_RELATIVE)
 def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
     """No path sends the credentials to another place."""
-    with pytest.raises(QueryError):
+    with pytest.raises(InvalidInputError):
         custom_request("GET", path)  # type: ignore[arg-type]  # wrong on purpose
 
 
@@ -120,7 +120,7 @@ def test_any_path_is_below_the_base_address_or_refused(path: str) -> None:
     """An accepted path is plain ASCII below the base address."""
     try:
         request = custom_request("GET", path)
-    except QueryError:
+    except InvalidInputError:
         return
     assert re.fullmatch(r"/([^/\\?#\x00-\x20].*)?", request.path)
     assert request.path.isascii()

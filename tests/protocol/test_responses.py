@@ -20,9 +20,9 @@ from fake_responses import (
 from sitestats._common.errors import (
     AuthenticationError,
     FieldNotRequestedError,
-    ResponseError,
-    ServiceError,
+    InvalidResponseError,
     SiteStatsError,
+    StatusError,
 )
 from sitestats._common.fields import FIELDS, LISTS
 from sitestats._protocol.responses import (
@@ -271,14 +271,14 @@ def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
         lambda: read_json(response, REQUEST),
         lambda: read_added(response, REQUEST, ("example.com", None, False)),
     ):
-        with pytest.raises(ResponseError, match=why) as caught:
+        with pytest.raises(InvalidResponseError, match=why) as caught:
             reader()
         assert caught.value.body == body
 
 
 def test_a_private_website_without_a_key() -> None:
     """When the data is missing, the error says that a key may be needed."""
-    with pytest.raises(ResponseError, match="API key"):
+    with pytest.raises(InvalidResponseError, match="API key"):
         read_response(TOTALS, stats_json())
 
 
@@ -312,7 +312,7 @@ def test_odd_responses_of_a_custom_endpoint() -> None:
     body = b'\xef\xbb\xbf{"a": "x", "a": "\\ud800"} '
     assert read_json(http_response(body), REQUEST) == {"a": "\ud800"}
     assert read_json(http_response(b"", 204), REQUEST) is None
-    with pytest.raises(ServiceError):
+    with pytest.raises(StatusError):
         read_json(http_response({"ok": False}), REQUEST)
 
 
@@ -375,7 +375,7 @@ def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
 )
 def test_what_is_not_jsonp(body: bytes) -> None:
     """A text that would not call the function with an object raises."""
-    with pytest.raises(ResponseError):
+    with pytest.raises(InvalidResponseError):
         read_jsonp(http_response(body), REQUEST, "show")
 
 

@@ -18,9 +18,9 @@ from sitestats import (
     RateLimitedError,
     RequestTimeoutError,
     RetryPolicy,
-    ServiceError,
     SiteStatsError,
     SiteStatsWarning,
+    StatusError,
     WebsiteSpec,
 )
 from sitestats._common.hostnames import BaseAddress
@@ -136,13 +136,13 @@ class Service:
 
     def ensure(
         self,
-        wanted: Iterable[WebsiteSpec] = WANTED,
+        expected: Iterable[WebsiteSpec] = WANTED,
         pending: Mapping[str, float] | None = None,
     ) -> ProvisioningReport:
         """Run ``ensure`` once, and check what holds for every run."""
-        wanted, before = tuple(wanted), len(self.sent)
+        expected, before = tuple(expected), len(self.sent)
         settings = attrs.evolve(SETTINGS, pauses=Pauses())
-        flow = EnsureFlow(settings, wanted, pending or {}, frozenset()).run()
+        flow = EnsureFlow(settings, expected, pending or {}, frozenset()).run()
         outcome: Any = None
         while True:
             try:
@@ -155,9 +155,9 @@ class Service:
                 outcome = self.run_step(step)
             except SiteStatsError as error:
                 outcome = error
-        assert [item.spec for item in report.items] == [*wanted]
+        assert [item.spec for item in report.items] == [*expected]
         done = [note for note in self.notes if isinstance(note, ProvisionedWebsite)]
-        assert [item.spec for item in done[-len(wanted) :]] == [*wanted]
+        assert [item.spec for item in done[-len(expected) :]] == [*expected]
         sent = self.sent[before:]
         assert len(sent) == len(set(sent)), "a website was sent twice within a run"
         assert len(self.processed) == len(set(self.processed))
@@ -240,14 +240,14 @@ def test_nothing_is_added_that_may_be_in_the_list() -> None:
     service = Service("a z")
     service.websites["z.example"]["hostname"] = None
     service.websites["a.example"]["timezone"] = 7
-    wanted = [WebsiteSpec("a.example", timezone="UTC"), *specs("b c")]
-    report = service.ensure(wanted)
+    expected = [WebsiteSpec("a.example", timezone="UTC"), *specs("b c")]
+    report = service.ensure(expected)
     assert [item.state for item in report.items] == ["unknown", *["not_tried"] * 2]
     assert "timezone can't be read" in str(report.items[0].error)
     assert "host name can't be read" in str(report.stopped)
     assert service.sent == []
     service.websites["z.example"]["hostname"] = "b.example"
-    report = service.ensure(wanted)
+    report = service.ensure(expected)
     assert [item.state for item in report.items] == ["unknown", "present", "added"]
     assert service.sent == ["c.example"]
 
@@ -272,7 +272,7 @@ def test_what_the_service_says_is_in_the_report() -> None:
     assert difference == Difference("hostname", "a.example", "b.example")
     report = Service("", "a 400 It is taken, b 403 You may not").ensure()
     assert report.items[0].row()["error"] == "It is taken"
-    assert isinstance(report.stopped, ServiceError)
+    assert isinstance(report.stopped, StatusError)
     assert report.stopped.status == 403
     assert str(report.stopped).startswith(
         "every website would be refused for this: You may not (status 403, "

@@ -23,8 +23,8 @@ from sitestats import (
     Client,
     ConfigurationError,
     ConnectionFailedError,
+    InvalidInputError,
     SiteStatsWarning,
-    SpecError,
     WebsiteSpec,
 )
 from sitestats.emulator import Emulator, RecordedRequest
@@ -216,7 +216,7 @@ def test_a_file_that_is_no_journal_is_not_changed(
     """A file named by mistake is left alone, and so is a damaged journal."""
     journal = tmp_path / "journal"
     journal.write_bytes(data)
-    with pytest.raises(SpecError, match=words):
+    with pytest.raises(InvalidInputError, match=words):
         ensure(emulator, journal)
     assert journal.read_bytes() == data
     assert emulator.requests == ()
@@ -231,7 +231,9 @@ def test_a_journal_that_can_t_be_used_is_an_error(
     journal = tmp_path / "journal"
     kill(emulator, "a.example", journal)
     before = journal.read_bytes()
-    with pytest.raises(SpecError, match=r"is not a journal for https://other\.test"):
+    with pytest.raises(
+        InvalidInputError, match=r"is not a journal for https://other\.test"
+    ):
         ensure(emulator, journal, base_url="https://other.test")
     assert journal.read_bytes() == before
     with pytest.raises(FileNotFoundError):

@@ -20,7 +20,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats import MissingExtraError, SiteStatsWarning, SpecError, WebsiteSpec
+from sitestats import (
+    InvalidInputError,
+    MissingExtraError,
+    SiteStatsWarning,
+    WebsiteSpec,
+)
 from sitestats._common.text import csv_line, plain
 from sitestats.emulator import Emulator
 from sitestats.provisioning import read_host_list
@@ -118,11 +123,11 @@ def test_names_alone_are_a_list(tmp_path: Path, name: str) -> None:
     """Both readers read names alone in every format, whatever the file is called."""
     path = tmp_path / name
     path.write_bytes(NAMES[name])
-    wanted = ["shop.example", "blog.example"]
-    assert [spec.hostname for spec in WebsiteSpec.load(path)] == wanted
-    assert [host.text for host in read_host_list(path)] == wanted
+    expected = ["shop.example", "blog.example"]
+    assert [spec.hostname for spec in WebsiteSpec.load(path)] == expected
+    assert [host.text for host in read_host_list(path)] == expected
     with path.open("rb") as file:
-        assert [host.text for host in read_host_list(file)] == wanted
+        assert [host.text for host in read_host_list(file)] == expected
 
 
 def test_a_long_comment_is_read_at_once() -> None:
@@ -150,7 +155,7 @@ def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
         ListedHost("b.example", f"{path}:2"),
     ]
     path.write_text('["a.example", {"hostname": null}, {"hostname": 7}]')
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         read_host_list(path)
     places = [problem.where for problem in caught.value.problems]
     assert places == [f"{path}: websites[1]", f"{path}: websites[2]"]
@@ -160,21 +165,21 @@ def test_a_list_without_websites_is_refused() -> None:
     """An empty list is a mistake of whoever wrote it, in every format."""
     for name in ("a.toml", "a.json", "a.csv", "a.txt", "a"):
         for text in ("", "\n\n", "hostname\n", "[]", "websites = []"):
-            with pytest.raises(SpecError):
+            with pytest.raises(InvalidInputError):
                 load(text, name)
 
 
 def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
     """The two files in the documentation can be read, and are equal."""
     text = (Path(__file__).parents[2] / "docs" / "provisioning.md").read_text("utf-8")
-    wanted = (
+    expected = (
         WebsiteSpec("shop.example", "Europe/Amsterdam", label="shop"),
         WebsiteSpec("blog.example", public=True),
     )
     for language, ending in (("toml", "toml"), ("text", "csv")):
         fence = rf"^```{language}\n(.+?)^```"
         (shown,) = re.findall(fence, text, re.MULTILINE | re.DOTALL)
-        assert load(shown, f"websites.{ending}") == (wanted, [])
+        assert load(shown, f"websites.{ending}") == (expected, [])
 
 
 BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
@@ -271,7 +276,7 @@ def test_an_error_has_its_location(
     """Every problem has its place, in the order of the lines: the line and the field in
     CSV, the path in a tree.
     """
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         load(text, name)
     found = caught.value.problems
     assert [one.where for one in found] == [f"{name}{at}" for at, _ in expected]
@@ -285,7 +290,9 @@ def test_a_file_that_can_t_be_read_is_an_error(tmp_path: Path) -> None:
     FileNotFoundError, as from open().
     """
     for data in (b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"):
-        with pytest.raises(SpecError, match="save it as UTF-8, in Excel as CSV UTF-8"):
+        with pytest.raises(
+            InvalidInputError, match="save it as UTF-8, in Excel as CSV UTF-8"
+        ):
             load(data)
     with pytest.raises(FileNotFoundError):
         WebsiteSpec.load(tmp_path / "a.toml")
@@ -298,11 +305,11 @@ anything = st.binary(max_size=200) | st.text(
 
 @given(anything, st.sampled_from(["a", "a.txt", "a.csv", "a.toml", "a.json"]))
 def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, name: str) -> None:
-    """No content of a file is another exception than a SpecError."""
+    """No content of a file is another exception than an InvalidInputError."""
     for read in (WebsiteSpec.load, read_host_list):
         stream: Any = io.BytesIO(data)
         stream.name = name
-        with warnings.catch_warnings(), contextlib.suppress(SpecError):
+        with warnings.catch_warnings(), contextlib.suppress(InvalidInputError):
             warnings.simplefilter("ignore", SiteStatsWarning)
             assert read(stream)
 
@@ -327,7 +334,7 @@ def test_a_column_that_is_named_is_the_only_one() -> None:
         ({"hostname": "domain", "host": "domain"}, "'host' is not a field"),
     ]
     for columns, words in cases:
-        with pytest.raises(SpecError, match=words):
+        with pytest.raises(InvalidInputError, match=words):
             load(text, columns=columns)
 
 
@@ -337,7 +344,9 @@ def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
     """
     for name in ("Zeitzone", "timezne", "zone", "lable"):
         text = f"hostname,{name},Kunde\na.example,,y\n"
-        with pytest.raises(SpecError, match=rf"'{name}' is not .*did you mean") as told:
+        with pytest.raises(
+            InvalidInputError, match=rf"'{name}' is not .*did you mean"
+        ) as told:
             load(text, ignore_columns=True)
         assert len(told.value.problems) == 1
         specs, notes = load(text, columns={"label": name}, ignore_columns=True)
@@ -347,10 +356,10 @@ def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
 
 def test_an_empty_cell_is_a_value_that_is_not_given() -> None:
     """So is null."""
-    wanted = ((WebsiteSpec("a.example"),), [])
-    assert load("hostname,label,public\na.example,,\n") == wanted
+    expected = ((WebsiteSpec("a.example"),), [])
+    assert load("hostname,label,public\na.example,,\n") == expected
     row = '{"hostname": "a.example", "public": null, "label": null}'
-    assert load(f"[{row}]", "a.json") == wanted
+    assert load(f"[{row}]", "a.json") == expected
 
 
 def test_a_comment_is_a_line_without_a_separator() -> None:
@@ -361,7 +370,9 @@ def test_a_comment_is_a_line_without_a_separator() -> None:
     specs, notes = load(text)
     assert specs == (WebsiteSpec("a.example", label="#1 shop"),)
     assert notes == ["list.csv:3: the row counts: if it is a comment, leave it out"]
-    with pytest.raises(SpecError, match=r"'#b\.example' is not a valid host name"):
+    with pytest.raises(
+        InvalidInputError, match=r"'#b\.example' is not a valid host name"
+    ):
         load('hostname\na.example\n"#b.example"\n')
 
 
@@ -453,7 +464,7 @@ def test_a_cell_that_looks_otherwise_is_refused(value: object, words: str) -> No
         if value is None:
             sheet.merge_cells("B2:B3")
 
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         load(workbook(*rows, change=merge), "x.xlsx")
     (problem,) = caught.value.problems
     assert problem.where == "x.xlsx: Liste!B3"
@@ -485,7 +496,9 @@ def test_what_is_hidden_is_told() -> None:
         "x.xlsx: Liste: 1 hidden row will count as the others do",
         "x.xlsx: Liste: hidden columns will count as the others do",
     ]
-    with pytest.raises(SpecError, match=r"Liste: the first sheet is hidden: show it"):
+    with pytest.raises(
+        InvalidInputError, match=r"Liste: the first sheet is hidden: show it"
+    ):
         load(workbook(*rows, change=hide_sheet), "x.xlsx")
 
 
@@ -494,12 +507,12 @@ def test_errors_of_a_workbook_have_their_row(monkeypatch: pytest.MonkeyPatch) ->
     missing extra.
     """
     whole = workbook(["hostname", "timezone"], ["a.example", "utc"])
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         load(whole, "x.xlsx")
     (problem,) = caught.value.problems
     assert problem.where == "x.xlsx: Liste!2: timezone"
     for data in (whole[:100], whole[:-200], whole[: len(whole) // 2]):
-        with pytest.raises(SpecError, match="not a workbook"):
+        with pytest.raises(InvalidInputError, match="not a workbook"):
             load(data, "pipe")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
@@ -542,7 +555,7 @@ def test_a_list_is_read_as_it_looks_or_refused(
     ]
     try:
         found = load(data)
-    except SpecError as error:
+    except InvalidInputError as error:
         places = [problem.where for problem in error.problems]
     else:
         assert found == (tuple(shown), [])
@@ -561,11 +574,11 @@ def test_a_saved_list_is_read() -> None:
     columns = "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
     columns += "pageviews,events"
     row = "a.example,true,UTC,true,true,,'=x,1,2"
-    wanted = (WebsiteSpec("a.example", "UTC", public=True, label="=x"),)
-    assert load(f"{columns}\n{row}\n") == (wanted, [])
+    expected = (WebsiteSpec("a.example", "UTC", public=True, label="=x"),)
+    assert load(f"{columns}\n{row}\n") == (expected, [])
     values = dict(zip(columns.split(","), row.split(","), strict=True))
     listed = {**values, "is_public": True, "label": "=x", "extra": {}}
-    assert load(json.dumps([listed]), "a.json") == (wanted, [])
+    assert load(json.dumps([listed]), "a.json") == (expected, [])
     assert load("hostname,events\na.example,2\n") == ((WebsiteSpec("a.example"),), [])
 
 

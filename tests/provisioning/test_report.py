@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import (
+    InvalidInputError,
     MissingExtraError,
     Problem,
     SiteStatsError,
-    SpecError,
     Website,
     WebsiteList,
     WebsiteSpec,
@@ -119,7 +119,7 @@ websites = st.builds(
     is_public=st.booleans(),
     label=st.sampled_from([None, "", "x"]),
 )
-wanted = st.lists(
+expected = st.lists(
     st.builds(
         WebsiteSpec,
         st.sampled_from(["a.example", "b.example", "c.example", "d.example"]),
@@ -132,7 +132,7 @@ wanted = st.lists(
 )
 
 
-@given(wanted, st.lists(websites, unique_by=lambda site: site.hostname))
+@given(expected, st.lists(websites, unique_by=lambda site: site.hostname))
 def test_every_website_has_one_state(
     specs: list[WebsiteSpec], existing: list[Website]
 ) -> None:
@@ -144,9 +144,9 @@ def test_every_website_has_one_state(
     for item in plan.items:
         assert (item.website is None) == (item.state == "to_add")
         assert bool(item.differences) == (item.state == "differing")
-        assert all(d.wanted != (d.found or "") for d in item.differences)
+        assert all(d.expected != (d.found or "") for d in item.differences)
         # What a specification leaves out is not compared.
-        assert all(d.wanted == getattr(item.spec, d.name) for d in item.differences)
+        assert all(d.expected == getattr(item.spec, d.name) for d in item.differences)
         accepted = item.spec.accept_differing or not item.differences
         assert item.as_specified is (item.state != "to_add" and accepted)
 
@@ -181,7 +181,7 @@ def test_what_can_not_be_read_of_a_website_is_unknown(name: str) -> None:
     assert [one.name for one in item.differences] == [other]
     assert item.state == "differing"
     assert f"{name} can't be read" in item.detail()
-    with pytest.raises(SpecError, match=name):
+    with pytest.raises(InvalidInputError, match=name):
         WebsiteSpec.of(listed)
     assert WebsiteSpec.of(unread("pageviews")).hostname == "there.example"
 

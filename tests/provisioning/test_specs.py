@@ -9,7 +9,7 @@ import pytest
 
 from both_clients import VARIANTS, opened
 from sitestats import WebsiteSpec
-from sitestats._common.errors import SpecError
+from sitestats._common.errors import InvalidInputError
 from sitestats.emulator import Emulator
 
 
@@ -51,7 +51,7 @@ def test_a_wrong_value_is_refused(
     arguments: dict[str, Any], place: str, advice: str
 ) -> None:
     """The error for a wrong value names its field, the section and what to do."""
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         WebsiteSpec(**{"hostname": "example.com"} | arguments)
     (problem,) = caught.value.problems
     assert problem.where == place
@@ -74,7 +74,7 @@ def test_a_list_has_specifications_and_host_names(variant: str, method: str) -> 
             ([shop], r"^specs\[0\]: .* type Website: .* WebsiteSpec\.of\(website\)"),
             *((one, "^give a list") for one in (spec, "a.example", {"a.example": 1})),
         ):
-            with pytest.raises(SpecError, match=words):
+            with pytest.raises(InvalidInputError, match=words):
                 call(given)
         assert len(emulator.requests) == 1
         items = call(iter(["bücher.example", spec])).items
@@ -85,7 +85,10 @@ def test_a_list_has_specifications_and_host_names(variant: str, method: str) -> 
 def test_an_add_takes_a_host_name(variant: str) -> None:
     """The values of a specification would be lost; every problem is in the error."""
     spec, emulator = WebsiteSpec("a.example"), Emulator()
-    with opened(variant, emulator) as client, pytest.raises(SpecError) as caught:
+    with (
+        opened(variant, emulator) as client,
+        pytest.raises(InvalidInputError) as caught,
+    ):
         client.websites.add(spec, timezone="europe/paris", public="yes", label=5)
     assert "WebsiteSpec: ensure([spec])" in str(caught.value)
     rules = [problem.rule.partition("-")[2] for problem in caught.value.problems]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from query_strategies import longest, queries
 from sitestats import WebsiteSpec
-from sitestats._common.errors import QueryError
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._common.errors import InvalidInputError
+from sitestats._query.builder import StatsQuery, parameters_of
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +114,7 @@ def test_a_valid_query_is_a_value(query: StatsQuery) -> None:
     again, with the same hash and repr.
     """
     assert query.problems(has_key=True) == ()
-    assert query.url(BASE) == f"{BASE}{requested(query).request.target}"
+    assert query.url(BASE) == f"{BASE}{parameters_of(query).request.target}"
     assert query.url(BASE).isascii()
     for again in (
         *(pickle.loads(pickle.dumps(query, n)) for n in range(2, 6)),
@@ -152,7 +152,7 @@ def test_queries_are_equal_when_they_send_the_same() -> None:
 @pytest.mark.parametrize("value", ["50*off", "*a*"])
 def test_a_literal_star_has_a_way(value: str) -> None:
     """A star inside a value that is no page can be sent, as the error says."""
-    with pytest.raises(QueryError, match=r"\.extra_param\('utm_campaign', …\)"):
+    with pytest.raises(InvalidInputError, match=r"\.extra_param\('utm_campaign', …\)"):
         QUERY.where(utm_campaign=value)
     sent = QUERY.extra_param("utm_campaign", value)
     assert sent.problems(has_key=True) == ()
@@ -214,7 +214,7 @@ def test_a_website_brings_its_time_zone_for_itself() -> None:
     assert StatsQuery(TOKYO) == StatsQuery("tokyo.example").timezone("Asia/Tokyo")
     query = StatsQuery(TOKYO).during("last-month")
     assert {"start", "end"} < query.params().keys()
-    with pytest.raises(QueryError, match="needs a time zone"):
+    with pytest.raises(InvalidInputError, match="needs a time zone"):
         query.website("tokyo.example").params()
 
 
@@ -229,7 +229,7 @@ def test_each_of_many_websites() -> None:
     )
     assert quarter.each("month", websites=()) == ()
     assert quarter.each(websites="a.example") == (quarter.website("a.example"),)
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         QUERY.each(websites=["a.example", "b_example.", 5])  # type: ignore[list-item]  # that is the point
     assert len(caught.value.problems) == 2
 
@@ -287,9 +287,9 @@ def test_anything_is_accepted_or_a_query_error(
     """No value raises another error, and what is accepted can be used."""
     try:
         query = step(QUERY, a, b)
-    except QueryError as error:
+    except InvalidInputError as error:
         query = error
-    if isinstance(query, QueryError):
+    if isinstance(query, InvalidInputError):
         assert all(problem.rule and problem.section for problem in query.problems)
         assert str(query).replace("\n", " ").isprintable()
     if isinstance(query, StatsQuery):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from query_strategies import MOMENTS, queries
 from sitestats import WebsiteSpec
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import InvalidInputError
 from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery, query_against
 from sitestats._query.periods import (
@@ -60,7 +60,7 @@ def test_the_last_days_are_as_many_as_requested(days: int, today: bool) -> None:
 def test_a_datetime_is_a_day_at_midnight_alone(moment: datetime) -> None:
     """A time of the day would be lost, and a moment is another day in other zones."""
     is_day = moment.time() == dt.time() and moment.tzinfo is None
-    refused = pytest.raises(QueryError, match=r"give its \.date\(\)")
+    refused = pytest.raises(InvalidInputError, match=r"give its \.date\(\)")
     for step in (QUERY.on, QUERY.since, QUERY.between, QUERY.during):
         with nullcontext() if is_day else refused:
             assert step(moment) == step(moment.date())
@@ -76,7 +76,7 @@ def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> 
     elif isinstance(start, int) and isinstance(end, int):
         is_wrong = end > start
     if is_wrong:
-        with pytest.raises(QueryError, match="swap them"):
+        with pytest.raises(InvalidInputError, match="swap them"):
             QUERY.between(*days)
     else:
         assert QUERY.between(*days).problems() == ()
@@ -137,7 +137,7 @@ def test_years_of_numpy_and_periods_of_pandas() -> None:
         assert QUERY.during(pandas.Period(*args)) == QUERY.between(*days)
     assert QUERY.on(pandas.Timestamp("2026-03-01")) == QUERY.on("2026-03-01")
     for wrong in (pandas.Period("2026-03-05", "h"), pandas.NaT, 7):
-        with pytest.raises(QueryError):
+        with pytest.raises(InvalidInputError):
             QUERY.during(wrong)
 
 
@@ -208,7 +208,7 @@ def test_a_word_without_a_zone_blames_what_was_given(
 ) -> None:
     """The problem names the argument, and what it advises works."""
     for send in (query.params, query.validate, lambda: query.each("month")):
-        with pytest.raises(QueryError, match=re.escape(words)):
+        with pytest.raises(InvalidInputError, match=re.escape(words)):
             send()
     site = WebsiteSpec("a.example", timezone="Asia/Tokyo")
     assert query.timezone("Asia/Tokyo").problems() == ()
@@ -270,7 +270,7 @@ def test_what_is_left_to_the_service_is_a_month(today: str, start: str) -> None:
 def test_only_the_period_is_pinned(query: StatsQuery, now: datetime) -> None:
     """A pinned query stays the same one tomorrow, and requests the same."""
     zone = query.params().get("timezone", "Europe/Amsterdam")
-    with suppress(QueryError):  # a date in the future, up to a word
+    with suppress(InvalidInputError):  # a date in the future, up to a word
         pinned = query.pinned(timezone=zone, now=now)
         assert pinned.pinned(timezone=zone, now=now + 400 * DAY) is pinned
         assert pinned.between() == query.between()
@@ -387,9 +387,11 @@ def test_a_period_with_none_before_it_is_refused(
     query: StatsQuery, unit: Any, words: str
 ) -> None:
     """The error blames the argument that was given, of the step or of a comparison."""
-    with pytest.raises(QueryError, match=f"^previous: .*{words}"):
+    with pytest.raises(InvalidInputError, match=f"^previous: .*{words}"):
         query.previous(unit)
-    with pytest.raises(QueryError, match=f"^against: .*{words}"):
+    with pytest.raises(InvalidInputError, match=f"^against: .*{words}"):
         query_against(query, f"previous_{unit}")
-    with pytest.raises(QueryError, match=r"^against: .*did you mean 'previous_week'"):
+    with pytest.raises(
+        InvalidInputError, match=r"^against: .*did you mean 'previous_week'"
+    ):
         query_against(query, "previous_weak")

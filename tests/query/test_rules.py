@@ -24,7 +24,6 @@ from both_clients import good, opened
 from query_strategies import queries
 from sitestats import (
     InvalidInputError,
-    QueryError,
     SiteStatsWarning,
     StatsQuery,
 )
@@ -159,7 +158,7 @@ def broken_rules(params: dict[str, str], *, has_key: bool = True) -> set[str]:
     """The rules that the builder finds broken, at once or by all steps together."""
     try:
         problems = read(params).problems(has_key=has_key)
-    except QueryError as error:
+    except InvalidInputError as error:
         problems = tuple(error.problems)
     assert all(one.section == RULES[one.rule] for one in problems)
     return {one.rule for one in problems}
@@ -412,7 +411,7 @@ def test_all_broken_rules_are_reported_together(count: int) -> None:
         rules = {POINTS[name][0] for name in names}
         assert {p.rule for p in query.problems(has_key=has_key)} == rules, names
         if rules:
-            with pytest.raises(QueryError) as caught:
+            with pytest.raises(InvalidInputError) as caught:
                 query.validate(has_key=has_key)
             assert {p.rule for p in caught.value.problems} == rules
 
@@ -426,7 +425,7 @@ def test_a_list_has_another_place() -> None:
         (lambda: StatsQuery([Q, Q]), r"\.each\(websites=…\)"),  # type: ignore[arg-type]
         (lambda: Q.path("/blog/*"), r"use \.where\(page='/blog/\*'\)"),
     ):
-        with pytest.raises(QueryError, match=words):
+        with pytest.raises(InvalidInputError, match=words):
             call()
 
 
@@ -437,7 +436,7 @@ def test_a_call_reports_each_of_its_wrong_arguments() -> None:
         (lambda: Q.fields("a", "pages", "b"), 2),
         (lambda: Q.where(pages=["*a*b*", "/c,d"], country="*x*"), 3),
     ):
-        with pytest.raises(QueryError) as caught:
+        with pytest.raises(InvalidInputError) as caught:
             call()
         assert len(caught.value.problems) == count
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from query_strategies import queries
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import InvalidInputError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._query.builder import StatsQuery
 
@@ -98,13 +98,13 @@ def test_an_address_below_a_path_is_read() -> None:
 )
 def test_another_host_is_not_the_service(origin: str) -> None:
     """Neither another name nor another scheme or port is the service's."""
-    with pytest.raises(QueryError, match="below the base address"):
+    with pytest.raises(InvalidInputError, match="below the base address"):
         StatsQuery.from_url(f"{origin}/example.com", BASE)
 
 
 def test_a_wrong_base_address_is_refused() -> None:
     """The error is that of a query, as for the address itself."""
-    with pytest.raises(QueryError, match="base address is not valid"):
+    with pytest.raises(InvalidInputError, match="base address is not valid"):
         StatsQuery.from_url(f"{BASE}/example.com", "stats.example.org")
 
 
@@ -126,7 +126,7 @@ WRONG = {
 
 def test_every_problem_of_an_address_is_reported() -> None:
     """What a step refuses is refused in an address, and all of it at once."""
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         StatsQuery.from_url(f"{BASE}/local/a/../b.json?{'&'.join(WRONG)}")
     rules = [problem.rule for problem in caught.value.problems]
     assert rules == ["hostname", "path-segment", *WRONG.values()]
@@ -143,7 +143,7 @@ def test_every_problem_of_an_address_is_reported() -> None:
 )
 def test_what_an_address_can_not_say_is_refused(address: str, words: str) -> None:
     """Numbers of something else would pass for those of the dashboard."""
-    with pytest.raises(QueryError, match=words):
+    with pytest.raises(InvalidInputError, match=words):
         StatsQuery.from_url(f"{BASE}{address}")
 
 
@@ -164,6 +164,6 @@ def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
 )
 def test_a_password_in_an_address_does_not_show(address: str) -> None:
     """The error of a refused address shows no password of it, nor a link's token."""
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         StatsQuery.from_url(address)
     assert "secret" not in str(caught.value)

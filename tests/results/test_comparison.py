@@ -23,9 +23,9 @@ from sitestats import (
     Entries,
     Failed,
     FieldNotRequestedError,
+    InvalidInputError,
     ListEntry,
     Outcomes,
-    QueryError,
     SiteStatsWarning,
     Stats,
     StatsQuery,
@@ -115,7 +115,7 @@ def test_what_can_not_be_compared(query: StatsQuery, against: Any, words: str) -
     anything is sent.
     """
     emulator = Emulator.demo()
-    with emulator.client() as client, pytest.raises(QueryError, match=words):
+    with emulator.client() as client, pytest.raises(InvalidInputError, match=words):
         client.stats.compare(query, against=against)
     assert emulator.requests == ()
 
@@ -406,7 +406,7 @@ def test_many_queries_are_compared_at_once(variant: str) -> None:
         for comparison in growth:
             one = client.stats.compare(comparison.now.query)
             assert comparison == one
-        with pytest.raises(QueryError, match="whole months"):
+        with pytest.raises(InvalidInputError, match="whole months"):
             client.stats.compare(queries, against="previous_month")
     assert isinstance(growth, Comparisons)
     frame = growth.to_polars()

@@ -355,7 +355,7 @@ def test_totals_of_many_websites(client: Client) -> None:
     assert frame["pageviews"].to_list() == [1586, None, 387, None]
     assert frame["query"].to_list() == [0, 1, 2, 3]
     errors = [error and error.partition(":")[0] for error in frame["error"]]
-    assert errors == [None, "NotFoundError", None, "QueryError"]
+    assert errors == [None, "NotFoundError", None, "InvalidInputError"]
     tokyo = ("Asia/Tokyo", dt.date(2026, 1, 1), dt.date(2026, 1, 31))
     assert frame.select(DAYS).rows()[1::2] == [tokyo, (None, None, None)]
 

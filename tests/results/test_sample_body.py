@@ -16,17 +16,17 @@ from query_strategies import queries
 from sitestats import (
     EventCount,
     HistogramEntry,
+    InvalidInputError,
+    InvalidResponseError,
     ListEntry,
     PageEntry,
-    QueryError,
-    ResponseError,
-    ServiceError,
     SiteStatsWarning,
     Stats,
     StatsQuery,
+    StatusError,
 )
 from sitestats._common.fields import FIELDS
-from sitestats._query.builder import requested
+from sitestats._query.builder import parameters_of
 from sitestats._results.sample_body import StatsValues
 
 DAY = dt.date(2026, 3, 1)
@@ -50,12 +50,12 @@ def test_any_result_can_be_made_and_stored(
     """With all that it requests any query makes a result, which is equal to that of a
     response with these values, and to that of the stored body.
     """
-    wanted = requested(query)
-    if wanted.version < 5:
+    parameters = parameters_of(query)
+    if parameters.version < 5:
         return
-    seconds = [st.none() | st.floats(0, 900)] * ("seconds_on_page" in wanted.fields)
+    seconds = [st.none() | st.floats(0, 900)] * ("seconds_on_page" in parameters.fields)
     values: dict[str, Any] = {}
-    for name in wanted.fields:
+    for name in parameters.fields:
         if name in {"pageviews", "visitors", "seconds_on_page"}:
             values[name] = data.draw(COUNTS)
         elif name == "histogram":
@@ -63,8 +63,8 @@ def test_any_result_can_be_made_and_stored(
         else:
             row = st.tuples(TEXT, COUNTS, COUNTS, *seconds)
             values[name] = data.draw(st.lists(row, max_size=2))
-    if wanted.events is not None:
-        names = () if wanted.events == "*" else wanted.events
+    if parameters.events is not None:
+        names = () if parameters.events == "*" else parameters.events
         values["events"] = dict.fromkeys(names, 1)
     made = Stats.of(query, **values, responded_at=moment)
     assert set(made.requested) == set(values)
@@ -82,19 +82,23 @@ def test_a_stored_body_is_checked_as_a_response_is() -> None:
     """A body of another website, without a field, or of an error is refused."""
     good = json.dumps(stats_json(visitors=1, pages=[])).encode()
     other = QUERY.website("other.example")
-    with pytest.raises(ResponseError, match=r"about 'example\.com'"):
+    with pytest.raises(InvalidResponseError, match=r"about 'example\.com'"):
         Stats.from_body(other, good)
-    with pytest.raises(ResponseError, match="pageviews: was requested and is missing"):
+    with pytest.raises(
+        InvalidResponseError, match="pageviews: was requested and is missing"
+    ):
         Stats.from_body(QUERY.fields("pageviews"), good)
-    with pytest.raises(ServiceError, match="not today"):
+    with pytest.raises(StatusError, match="not today"):
         Stats.from_body(QUERY, b'{"ok":false,"error":"not today"}')
-    with pytest.raises(ResponseError, match="JSON"):
+    with pytest.raises(InvalidResponseError, match="JSON"):
         Stats.from_body(QUERY, b"<html>")
     with pytest.warns(SiteStatsWarning, match="time zone") as caught:
         Stats.from_body(QUERY.between().timezone("Asia/Tokyo"), good)
     assert caught[0].filename == __file__
     naive = dt.datetime(2026, 3, 1)  # noqa: DTZ001 - that is wrong
-    with pytest.raises(QueryError, match="responded_at is a datetime with a time"):
+    with pytest.raises(
+        InvalidInputError, match="responded_at is a datetime with a time"
+    ):
         Stats.from_body(QUERY, good, responded_at=naive)
 
 
@@ -149,12 +153,12 @@ def test_what_is_missing_and_what_was_not_requested_is_named() -> None:
     """Each field that is not given is in the error, and so is each value that the query
     does not request, with the name that may be meant.
     """
-    with pytest.raises(QueryError, match="give pages=…") as caught:
+    with pytest.raises(InvalidInputError, match="give pages=…") as caught:
         Stats.of(ALL, pageviews=1, visitors=1, events={"signup": 1})
     named = [problem.where for problem in caught.value.problems]
     assert named == ["histogram", "pages", "countries"]
     more: dict[str, Any] = {"referrers": [], "page": []}
-    with pytest.raises(QueryError, match="did you mean 'pages'") as caught:
+    with pytest.raises(InvalidInputError, match="did you mean 'pages'") as caught:
         Stats.of(QUERY, visitors=1, pages=[], events={"a": 1}, **more)
     named = [problem.where for problem in caught.value.problems]
     assert named == ["events", "referrers", "page"]
@@ -163,13 +167,13 @@ def test_what_is_missing_and_what_was_not_requested_is_named() -> None:
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
-        ({"visitors": "3"}, ResponseError, r"\$\.visitors"),
-        ({"visitors": None}, ResponseError, r"\$\.visitors"),
-        ({"visitors": object()}, QueryError, "such a value"),
-        ({"pages": [("/a", 3)]}, QueryError, "give a tuple of value, pageviews"),
-        ({"pages": ["/a"]}, QueryError, "not '/a'"),
-        ({"pages": 5}, QueryError, "not iterable"),
-        ({"pages": [("/a", "3", 1)]}, ResponseError, r"pages\[0\]"),
+        ({"visitors": "3"}, InvalidResponseError, r"\$\.visitors"),
+        ({"visitors": None}, InvalidResponseError, r"\$\.visitors"),
+        ({"visitors": object()}, InvalidInputError, "such a value"),
+        ({"pages": [("/a", 3)]}, InvalidInputError, "give a tuple of value, pageviews"),
+        ({"pages": ["/a"]}, InvalidInputError, "not '/a'"),
+        ({"pages": 5}, InvalidInputError, "not iterable"),
+        ({"pages": [("/a", "3", 1)]}, InvalidResponseError, r"pages\[0\]"),
     ],
 )
 def test_a_value_that_no_response_has(
@@ -187,7 +191,7 @@ def test_seconds_and_hours_and_weeks() -> None:
     stats = Stats.of(timed, pages=[("/a", 3, 1, 12.5)], seconds_on_page=None)
     assert stats.pages[0].seconds_on_page == 12.5
     assert stats.seconds_on_page is None
-    with pytest.raises(QueryError, match="visitors, seconds_on_page, not"):
+    with pytest.raises(InvalidInputError, match="visitors, seconds_on_page, not"):
         Stats.of(timed, pages=[("/a", 3, 1)], seconds_on_page=None)
     hourly = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
     found = Stats.of(
@@ -231,5 +235,5 @@ def test_pages_and_versions() -> None:
     assert Stats.of(page.path("/a"), visitors=1).path == "/a"
     assert Stats.of(page.where(page="/b"), visitors=1).path == "/b"
     assert Stats.of(page.where(page="/b*"), visitors=1).path == "*"
-    with pytest.raises(QueryError, match="versions 5 and 6"):
+    with pytest.raises(InvalidInputError, match="versions 5 and 6"):
         Stats.of(page.version(3), visitors=1)

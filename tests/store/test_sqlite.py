@@ -18,7 +18,7 @@ import pytest
 from children import exit_code
 from sitestats import (
     ConfigurationError,
-    QueryError,
+    InvalidInputError,
     SiteStatsWarning,
     StatsQuery,
     Store,
@@ -104,7 +104,7 @@ def test_clear_takes_a_name_as_queries_do(store: Store) -> None:
             store.set(f"{name}:response:1", b"value")
         assert store.clear(given) == 1
     for wrong in ("", "*.example", "a?.com"):
-        with pytest.raises(QueryError):
+        with pytest.raises(InvalidInputError):
             store.clear(wrong)
     with pytest.warns(SiteStatsWarning, match="no response about other.example"):
         assert store.clear("other.example") == 0

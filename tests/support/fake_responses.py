@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 import pytest
 
-from sitestats._common.errors import ResponseError
+from sitestats._common.errors import InvalidResponseError
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.responses import read_stats
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results.stats import Stats, with_warnings
 
 RECEIVED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
@@ -67,13 +67,13 @@ def read_response(
     response = attrs.evolve(
         http_response(data, status, **headers), received_at=received
     )
-    wanted = requested(query)
-    return with_warnings(read_stats(response, wanted.request, query, wanted))
+    parameters = parameters_of(query)
+    return with_warnings(read_stats(response, parameters.request, query, parameters))
 
 
 def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
     """The problems of this response to *query*."""
-    with pytest.raises(ResponseError) as caught:
+    with pytest.raises(InvalidResponseError) as caught:
         read_response(query, data, **more)
     assert caught.value.body == http_response(data).body
     assert caught.value.request is not None

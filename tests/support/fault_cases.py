@@ -33,7 +33,7 @@ PLENTY = 30.0
 """Seconds that pass only when a test fails."""
 
 FAILED, LATE = "ConnectionFailedError", "RequestTimeoutError"
-LARGE, BAD = "ResponseTooLargeError", "ResponseError"
+LARGE, BAD = "ResponseTooLargeError", "InvalidResponseError"
 
 # -- what a server sends
 
@@ -225,7 +225,7 @@ def hung(*steps: Step, **more: Any) -> Case:
 def redirect(status: str, location: str, **more: Any) -> Case:
     """A redirect, which is never followed."""
     response = whole(b"", f"Location: {location}", status=status)
-    return case(response, **{"gives": "ServiceError", **more})
+    return case(response, **{"gives": "StatusError", **more})
 
 
 HTTPS = {"scheme": "https"}
@@ -334,7 +334,7 @@ CASES: dict[str, Case] = {
     "has status 799": case(error("799 Odd"), gives="ServerError"),
     "sends HTML": case(whole(b"<html>Hi</html>", "Content-Type: text/html"), gives=BAD),
     "sends 204": case(b"HTTP/1.1 204 No Content\r\n\r\n", gives=BAD),
-    "refuses with 200": case(error("200 OK"), gives="ServiceError"),
+    "refuses with 200": case(error("200 OK"), gives="StatusError"),
     # Retries, rate limits, redirects.
     "fails once with 503": once(error("503 Service Unavailable")),
     "always limits": case(error(LATER), gives="RateLimitedError", count=2),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx
 
 import sitestats
-from sitestats import NotFoundError, QueryError, RateLimitedError
+from sitestats import InvalidInputError, NotFoundError, RateLimitedError
 
 if TYPE_CHECKING:
     from sitestats.emulator import Emulator
@@ -27,8 +27,8 @@ EXPECTED: Final[list[tuple[sitestats.SiteStatsError, int]]] = [
     (sitestats.AuthenticationError("which key?", status=401), 502),
     (sitestats.WebsiteLockedError("no badge", status=423), 502),
     (sitestats.BadRequestError("what?", status=400), 502),
-    (sitestats.ResponseError("odd"), 502),
-    (QueryError([]), 422),
+    (sitestats.InvalidResponseError("odd"), 502),
+    (InvalidInputError([]), 422),
     (sitestats.ClientClosedError("closed"), 500),
 ]
 VISITS: Final[list[tuple[str, dict[str, Any], int]]] = [
@@ -135,7 +135,10 @@ def run_celery(emulator: Emulator, worker: Any, task: Any) -> None:
         emulator.fail_next(2, **fault)
         assert task.delay("semicomplete.com").get() == 953
     emulator.clear_faults()
-    for hostname, kind in (("nobody.example", NotFoundError), ("a b", QueryError)):
+    for hostname, kind in (
+        ("nobody.example", NotFoundError),
+        ("a b", InvalidInputError),
+    ):
         before = len(emulator.requests)
         done = task.delay(hostname)
         stored = worker.AsyncResult(done.id).result

@@ -23,7 +23,7 @@ from sitestats import (
     PermissionDeniedError,
     RequestTimeoutError,
     ResponseTooLargeError,
-    ServiceError,
+    StatusError,
 )
 
 BODY = b'{"ok":true,"hostname":"example.com","pageviews":7}'
@@ -112,7 +112,7 @@ def test_a_redirect_is_never_followed(variant: str) -> None:
         serve(polite) as other,
         serve(redirect) as server,
         given(variant, server.address, follow_redirects=True) as client,
-        pytest.raises(ServiceError, match="redirect"),
+        pytest.raises(StatusError, match="redirect"),
     ):
         client.stats.get(QUERY)
     assert other.connections == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from both_clients import KEY, USER, VARIANTS, opened
 from loopback import polite, serve
-from sitestats import Client, ResponseError, SiteStatsError, StatsQuery
+from sitestats import Client, InvalidResponseError, SiteStatsError, StatsQuery
 from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._transport.sockets import run_blocking
 
@@ -27,7 +27,7 @@ def test_the_bytes_of_requests(variant: str) -> None:
     with (
         serve(polite) as server,
         opened(variant, f"{server.address}/api") as client,
-        suppress(ResponseError),
+        suppress(InvalidResponseError),
     ):
         client.request("GET", "/café", params={"a": "/b*,c d", "é": 1})
         client.request("DELETE", "/x")
@@ -65,7 +65,7 @@ def test_without_a_key_there_is_no_header(variant: str) -> None:
     with (
         serve(polite) as server,
         opened(variant, server.address, api_key=None, user_id=None) as client,
-        suppress(ResponseError),
+        suppress(InvalidResponseError),
     ):
         client.stats.get(QUERY)
     assert b"api-key" not in server.requests[0].lower()

@@ -9,9 +9,9 @@ import pytest
 from both_clients import KEY, QUERY, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, serve, whole
 from sitestats import (
+    InvalidResponseError,
     RequestTimeoutError,
-    ResponseError,
-    ServiceError,
+    StatusError,
 )
 
 BODY = b'{"ok":true,"hostname":"example.com","pageviews":7}'
@@ -40,7 +40,7 @@ def get_all(variant: str, *wire: bytes, **options: Any) -> list[Any]:
         for _ in wire:
             try:
                 found.append(client.stats.get(QUERY))
-            except (ServiceError, ResponseError) as error:
+            except (StatusError, InvalidResponseError) as error:
                 found.append(error)
     return found
 

@@ -22,10 +22,10 @@ from sitestats import (
     RateLimitedError,
     RequestTimeoutError,
     RetryPolicy,
-    ServiceError,
     SiteStatsError,
     Stats,
     StatsQuery,
+    StatusError,
     TransportError,
     Website,
     WebsiteList,
@@ -119,7 +119,7 @@ def errors(client: Client, query: StatsQuery) -> float | None:
         client.stats.get(query)
     except RateLimitedError as error:
         return error.retry_after
-    except ServiceError as error:
+    except StatusError as error:
         assert_type(error.status, int)
         assert_type(error.code, str | None)
     except RequestTimeoutError as error:

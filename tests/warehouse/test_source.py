@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
-from sitestats import ConfigurationError, QueryError, SiteStatsWarning, StatsQuery
+from sitestats import (
+    ConfigurationError,
+    InvalidInputError,
+    SiteStatsWarning,
+    StatsQuery,
+)
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, Estimate, _tables, sitestats_source
 from updates import FIRST, NOW, Dataset, slow_down
@@ -316,7 +321,7 @@ def test_a_website_that_fails_costs_no_other_one_anything() -> None:
     assert coverage["shop.example"].error is None
     errors = {name: str(site.error) for name, site in coverage.items() if site.error}
     assert {"x?.example", "z.test"} <= errors.keys()
-    assert errors["localhost"].startswith("QueryError: ")
+    assert errors["localhost"].startswith("InvalidInputError: ")
     assert errors["blog.example"].startswith("WebsiteLockedError: ")
     assert coverage["blog.example"].lasting
     assert errors["docs.example"].startswith("2026-03-01: ServerError: no ")
@@ -387,5 +392,5 @@ def test_wrong_values_are_refused() -> None:
     client = Emulator.demo().client()
     with pytest.raises(ConfigurationError, match="lag is 0 days or more, not -1"):
         sitestats_source(client=client, lag=-1)
-    with pytest.raises(QueryError, match="host"):
+    with pytest.raises(InvalidInputError, match="host"):
         sitestats_source(first_day=FIRST, client=client, hostnames=["a b"])

@@ -10,10 +10,10 @@ from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
 from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
-from sitestats._results.comparison import halves
+from sitestats._results.comparison import compare_halves
 
 from .base import API, BaseClient
-from .get_many import BlockOptions, OutcomeStream
+from .get_many import OutcomeStream, StreamOptions
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class WebsitesAPI(API[Runner]):
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
-            ServiceError: The service returned an error response; see its subclasses.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
-            ResponseError: The response does not match the service's document.
+            InvalidResponseError: The response does not match the service's document.
 
         Example:
             >>> [website.hostname for website in client.websites.list()][:2]
@@ -83,13 +83,13 @@ class WebsitesAPI(API[Runner]):
             what can't be read, cause a ``SiteStatsWarning``.
 
         Raises:
-            SpecError: A value breaks a rule. No request is sent.
+            InvalidInputError: A value breaks a rule. No request is sent.
             ConfigurationError: The client has no API key or no user ID, or is
                 read-only.
-            ServiceError: The service returned an error response; see its subclasses.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived; ``maybe_sent`` tells
                 whether the website may exist now.
-            ResponseError: The response does not match the service's document.
+            InvalidResponseError: The response does not match the service's document.
 
         Example:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
@@ -112,7 +112,8 @@ class WebsitesAPI(API[Runner]):
             The websites to add, those that exist, and those that exist but differ.
 
         Raises:
-            SpecError: A host name is not valid, or is given twice. No request is sent.
+            InvalidInputError: A host name is not valid, or is given twice. No request
+                is sent.
             SiteStatsError: The list can't be read; see ``list``.
 
         Example:
@@ -164,8 +165,9 @@ class WebsitesAPI(API[Runner]):
             The outcome of every website, in the given order.
 
         Raises:
-            SpecError: A host name is not valid, or is given twice; or a journal is
-                damaged, or is another file or for another service; it is not changed.
+            InvalidInputError: A host name is not valid, or is given twice; or a journal
+                is damaged, or is another file or for another service; it is not
+                changed.
             ReadOnlyError: The client is read-only.
             BusyError: Another run uses the account or the journal.
             ConfigurationError: No journal is given, and the state folder can't be
@@ -207,10 +209,10 @@ class StatsAPI(API[Runner]):
             ``FieldNotRequestedError`` when it is read.
 
         Raises:
-            QueryError: The query breaks a rule. No request is sent.
-            ServiceError: The service returned an error response; see its subclasses.
+            InvalidInputError: The query breaks a rule. No request is sent.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
-            ResponseError: The response does not match the service's document.
+            InvalidResponseError: The response does not match the service's document.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -260,23 +262,23 @@ class StatsAPI(API[Runner]):
             has its error there. Periods that share days get a ``SiteStatsWarning``.
 
         Raises:
-            QueryError: The query breaks a rule, or its period is not known. No
+            InvalidInputError: The query breaks a rule, or its period is not known. No
                 request is sent.
-            ServiceError: The service returned an error response; see its subclasses.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
-            ResponseError: The response does not match the service's document.
+            InvalidResponseError: The response does not match the service's document.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=2)
             >>> client.stats.compare(query).totals["visitors"].before
             414
             >>> both = [query, query.website("blog.semicomplete.com")]
-            >>> client.stats.compare(both).to_pandas()["visitors_before"].tolist()
+            >>> [one.totals["visitors"].before for one in client.stats.compare(both)]
             [414, 123]
         """
         queries = operations.of_both_periods(self._runner.settings, query, against)
         outcomes = self.get_many(queries, fresh=fresh).collect()
-        return halves(outcomes, query)
+        return compare_halves(outcomes, query)
 
     def get_many(
         self,
@@ -321,7 +323,7 @@ class StatsAPI(API[Runner]):
 
         Raises:
             TypeError: *queries* is not an iterable.
-            QueryError: One of them is not a query.
+            InvalidInputError: One of them is not a query.
             ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
                 the outcomes are used outside of the block.
 
@@ -335,7 +337,7 @@ class StatsAPI(API[Runner]):
         return OutcomeStream(
             self._runner,
             queries,
-            BlockOptions(concurrency, progress, deadline, fresh, in_order),
+            StreamOptions(concurrency, progress, deadline, fresh, in_order),
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -349,11 +351,11 @@ class StatsAPI(API[Runner]):
             The text as the service sent it: a script, not data.
 
         Raises:
-            QueryError: The query breaks a rule. No request is sent.
-            SpecError: The callback's name is not valid. No request is sent.
-            ServiceError: The service returned an error response; see its subclasses.
+            InvalidInputError: The query breaks a rule. No request is sent.
+            InvalidInputError: The callback's name is not valid. No request is sent.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
-            ResponseError: The response is not a call of *callback*.
+            InvalidResponseError: The response is not a call of *callback*.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews")
@@ -438,13 +440,13 @@ class Client(BaseClient["httpx.Client", Runner]):
             The decoded JSON of a successful response; None for 204.
 
         Raises:
-            QueryError: The path is not below the base address, or a value
+            InvalidInputError: The path is not below the base address, or a value
                 can't be sent.
             ConfigurationError: Credentials are missing, or the client is
                 read-only and the method is not GET.
-            ServiceError: The service returned an error response; see its subclasses.
+            StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
-            ResponseError: The response is not JSON.
+            InvalidResponseError: The response is not JSON.
 
         Example:
             >>> client.request("GET", "/api/websites")["success"]
@@ -467,7 +469,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             is a row, too.
 
         Raises:
-            QueryError: *hostname* is not a valid host name. No request is sent.
+            InvalidInputError: *hostname* is not a valid host name. No request is sent.
 
         Example:
             >>> client.check().ok

@@ -34,8 +34,8 @@ from sitestats._common.fields import FieldsT_contra
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import (
     NOT_GIVEN,
-    by,
     check_seconds,
+    checker,
     positive_count,
 )
 from sitestats._protocol import operations
@@ -65,12 +65,12 @@ _POLL_SECONDS: Final = 0.5
 
 
 @attrs.frozen
-class BlockOptions:
+class StreamOptions:
     """What a caller may choose about a block of queries."""
 
-    concurrency: int = attrs.field(validator=by(positive_count))
+    concurrency: int = attrs.field(validator=checker(positive_count))
     progress: Progress
-    deadline: float | None = attrs.field(validator=optional(by(check_seconds)))
+    deadline: float | None = attrs.field(validator=optional(checker(check_seconds)))
     """Seconds for the whole block."""
     fresh: bool
     """Whether to send the request even where the store has the response."""
@@ -78,7 +78,7 @@ class BlockOptions:
     """Whether the outcomes come in the order of the queries."""
 
 
-class _Block(Public, Generic[RunnerT]):
+class _Stream(Public, Generic[RunnerT]):
     """What both streams have; in a thread a step blocks, and is never awaited."""
 
     _begin: Any
@@ -88,7 +88,7 @@ class _Block(Public, Generic[RunnerT]):
     _caught: ClassVar[Any] = BaseException
     """What a query may raise that is raised where the outcomes are used."""
 
-    def __init__(self, runner: RunnerT, queries: Any, options: BlockOptions) -> None:
+    def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
         self._runner = runner
         self._options = options
         if isinstance(queries, StatsQuery):
@@ -180,7 +180,7 @@ class _Block(Public, Generic[RunnerT]):
         """Begin as many queries as may be under way.
 
         Raises:
-            QueryError: One is not a query.
+            InvalidInputError: One is not a query.
         """
         is_awaited = hasattr(self._queries, "__anext__")
         take: Any = anext if is_awaited else next
@@ -219,7 +219,7 @@ class _Block(Public, Generic[RunnerT]):
         return stream.collect()
 
 
-class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
+class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     They come in the order of completion or, with ``in_order``, of the queries. Use it
@@ -303,7 +303,7 @@ class OutcomeStream(_Block[Runner], Generic[FieldsT_contra]):
             self._leave()
 
 
-class AsyncOutcomeStream(_Block[AsyncRunner], Generic[FieldsT_contra]):
+class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     Use it in an ``async with`` block, and iterate over it once. Leaving the block stops

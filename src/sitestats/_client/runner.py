@@ -201,8 +201,8 @@ class _Runner:
     def _look_up_or_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
         assert self._stored is not None, "only a client with a store has such a step"
         if isinstance(step, LookUp):
-            return self._stored.look_up(step.requested, step.clock)
-        self._stored.store(step.requested, step.response, step.stats, step.clock)
+            return self._stored.look_up(step.parameters, step.clock)
+        self._stored.store(step.parameters, step.response, step.stats, step.clock)
         return None
 
 

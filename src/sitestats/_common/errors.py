@@ -4,18 +4,16 @@ The tree is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
-        + BusyError                   wait for the other run's end
-        + ReadOnlyError
-        + ClientClosedError
+      x BusyError                     wait for the other run's end
+      x ReadOnlyError                 use another client
+      x ClientClosedError             use another client
       x InvalidInputError             correct the value; also a ValueError
-        + QueryError
-        + SpecError
       x FieldNotRequestedError        request the field; also a KeyError
       x MissingExtraError             install the extra; also an ImportError
       x TransportError                try later
         + ConnectionFailedError
         + RequestTimeoutError         also a TimeoutError
-      x ServiceError                  an error response
+      x StatusError                   an error response
         + BadRequestError
         + AuthenticationError
         + PermissionDeniedError
@@ -23,7 +21,7 @@ The tree is split by what the caller can do::
         + WebsiteLockedError
         + RateLimitedError
         + ServerError
-      x ResponseError                 the response does not match the document
+      x InvalidResponseError          the response does not match the document
         + ResponseTooLargeError
 
 The attributes of an error are its arguments too, so that it pickles by them. None
@@ -153,7 +151,7 @@ class ConfigurationError(SiteStatsError):
     """A setting is missing or wrong, or the client is not set up for the call."""
 
 
-class BusyError(ConfigurationError):
+class BusyError(SiteStatsError):
     """Another run of ``ensure`` uses the account or the journal, or another update uses
     the warehouse. No request was sent.
     """
@@ -164,11 +162,11 @@ class BusyError(ConfigurationError):
         return True
 
 
-class ReadOnlyError(ConfigurationError):
+class ReadOnlyError(SiteStatsError):
     """The client is read-only, and the call writes. No request was sent."""
 
 
-class ClientClosedError(ConfigurationError):
+class ClientClosedError(SiteStatsError):
     """The client was used after it was closed."""
 
 
@@ -184,14 +182,6 @@ class InvalidInputError(SiteStatsError, ValueError):
 
     def __str__(self) -> str:
         return "\n".join(lines_of(self.problems))
-
-
-class QueryError(InvalidInputError):
-    """A query breaks a rule of the service's document. No request was sent."""
-
-
-class SpecError(InvalidInputError):
-    """A website's specification, a file, or a callback's name is not valid."""
 
 
 @attrs.define(slots=False)
@@ -255,7 +245,7 @@ class RequestTimeoutError(TransportError, TimeoutError):
 
 
 @attrs.define(slots=False)
-class ServiceError(SiteStatsError):
+class StatusError(SiteStatsError):
     """The service returned an error response, whatever its status (section 7)."""
 
     message: str
@@ -294,38 +284,38 @@ class ServiceError(SiteStatsError):
         return f"{self.message} (status {self.status}{request}){source}{wait}"
 
 
-class BadRequestError(ServiceError):
+class BadRequestError(StatusError):
     """The service refused the request: 400, and other 4xx (section 7)."""
 
 
-class AuthenticationError(ServiceError):
+class AuthenticationError(StatusError):
     """Credentials are missing or wrong: 401 (section 5)."""
 
 
-class PermissionDeniedError(ServiceError):
+class PermissionDeniedError(StatusError):
     """The credentials do not allow this: 403 (section 5)."""
 
 
-class NotFoundError(ServiceError):
+class NotFoundError(StatusError):
     """The service does not know this website or address: 404."""
 
 
-class WebsiteLockedError(ServiceError):
+class WebsiteLockedError(StatusError):
     """The website is locked because the service's badge is missing from it: 423
     (sections 3 and 7).
     """
 
 
-class RateLimitedError(ServiceError):
+class RateLimitedError(StatusError):
     """Too many requests: 429 (section 7)."""
 
 
-class ServerError(ServiceError):
+class ServerError(StatusError):
     """The service failed: 5xx."""
 
 
 @attrs.define(slots=False)
-class ResponseError(SiteStatsError):
+class InvalidResponseError(SiteStatsError):
     """The response does not match the service's document."""
 
     message: str
@@ -345,7 +335,7 @@ class ResponseError(SiteStatsError):
         return "\n".join([self.message, *lines_of(self.problems)])
 
 
-class ResponseTooLargeError(ResponseError):
+class ResponseTooLargeError(InvalidResponseError):
     """The response is larger than 64 MiB; the rest was not read."""
 
 

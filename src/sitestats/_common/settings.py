@@ -68,7 +68,7 @@ def positive_count(name: str, value: object, least: int = 1) -> int:
     raise _refusal(name, f"a whole number, {least} or more", value)
 
 
-def by(
+def checker(
     check: Callable[..., object], *least: float
 ) -> Callable[[object, attrs.Attribute[Any], object], None]:
     """A validator of attrs that checks a value by its name."""
@@ -110,9 +110,9 @@ class RetryPolicy(Public):
         RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
     """
 
-    retries: int = attrs.field(default=2, validator=by(positive_count, 0))
-    wait_initial: float = attrs.field(default=0.5, validator=by(check_seconds, 0))
-    wait_max: float = attrs.field(default=8.0, validator=by(check_seconds, 0))
+    retries: int = attrs.field(default=2, validator=checker(positive_count, 0))
+    wait_initial: float = attrs.field(default=0.5, validator=checker(check_seconds, 0))
+    wait_max: float = attrs.field(default=8.0, validator=checker(check_seconds, 0))
 
     def wait(self, retry: int) -> float:
         """Seconds to wait before the *retry*-th retry, from 1, drawn with jitter."""
@@ -199,10 +199,10 @@ class Settings:
     variable, a profile's setting, or an argument by its name."""
     withheld: tuple[str, ...] = ()
     """The variables of the environment whose credentials are for another address."""
-    timeout: float = attrs.field(default=30.0, validator=by(check_seconds))
-    total_timeout: float = attrs.field(default=120.0, validator=by(check_seconds))
+    timeout: float = attrs.field(default=30.0, validator=checker(check_seconds))
+    total_timeout: float = attrs.field(default=120.0, validator=checker(check_seconds))
     retry: RetryPolicy = attrs.field(factory=RetryPolicy, converter=as_policy)
-    max_connections: int = attrs.field(default=50, validator=by(positive_count))
+    max_connections: int = attrs.field(default=50, validator=checker(positive_count))
     read_only: bool = False
     proxy_address: Secret | None = None
     verify: bool | str | ssl.SSLContext = attrs.field(

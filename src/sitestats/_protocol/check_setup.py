@@ -15,7 +15,7 @@ from sitestats._common.settings import Settings
 from sitestats._common.text import counted
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse, JsonValue
 from sitestats._public import Public
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 
 from .flow import Flow, send_once
 from .requests import list_request
@@ -78,11 +78,11 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
     Without a user ID, a key can be checked with a private website: *hostname*.
 
     Raises:
-        QueryError: *hostname* is not a valid host name. No request is sent.
+        InvalidInputError: *hostname* is not a valid host name. No request is sent.
     """
     website = None
     if hostname is not None:
-        website = requested(
+        website = parameters_of(
             StatsQuery(hostname).fields("pageviews").last(days=1)
         ).request
     sources = settings.sources

@@ -13,8 +13,8 @@ from sitestats._common.errors import Problem
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import find_zone, same_zone
+from sitestats._query.parameters import Parameters
 from sitestats._query.periods import as_date, days_back
-from sitestats._query.requested import Requested
 from sitestats._query.rules import PAGE_FILTERS
 
 _HOUR: Final = dt.timedelta(hours=1)
@@ -89,16 +89,16 @@ def _moment(
 def check_response(
     data: dict[str, Any],
     wrong: dict[str, Problem],
-    requested: Requested,
+    parameters: Parameters,
     responded_at: dt.datetime | None,
 ) -> tuple[Period, list[Problem], list[str]]:
     """The period of *data*, the reasons why it is not the response to what was
-    *requested*, and other differences, with which its numbers may be right.
+    *parameters*, and other differences, with which its numbers may be right.
 
     Words such as ``today-7d`` go by the day on which the service *responded*. Where an
     event has no entry, events are *wrong*; where none has, they are not in *data*.
     """
-    name, params, zone = requested.hostname, requested.params, data.get("timezone")
+    name, params, zone = parameters.hostname, parameters.params, data.get("timezone")
     wanted_zone = params.get("timezone")
     period = _period(
         data.get("start"),
@@ -115,7 +115,7 @@ def check_response(
     if hostname not in {None, name} and not same_host(name, hostname):
         message = f"the response is about {shown(hostname)}, but {name!r} was requested"
         problems.append(Problem(message, section="4.3", where="$.hostname"))
-    page, is_filtered = requested.path or "*", not PAGE_FILTERS.isdisjoint(params)
+    page, is_filtered = parameters.path or "*", not PAGE_FILTERS.isdisjoint(params)
     # The document does not say what the path is where pages are filtered.
     if path and path != page and not is_filtered and unquote(path) != page:
         if page == "*" and path.startswith(f"/{name}"):
@@ -128,11 +128,11 @@ def check_response(
             warnings.append(_differs("page", path, wanted))
     if zone and wanted_zone and not same_zone(zone, wanted_zone):
         warnings.append(_differs("time zone", zone, wanted_zone))
-    if data.get("version") not in {None, requested.version}:
-        warnings.append(_differs("version", data["version"], requested.version))
-    if isinstance(requested.events, tuple) and "events" in data.keys() - wrong.keys():
+    if data.get("version") not in {None, parameters.version}:
+        warnings.append(_differs("version", data["version"], parameters.version))
+    if isinstance(parameters.events, tuple) and "events" in data.keys() - wrong.keys():
         # The service stores names in lower case.
-        names = dict.fromkeys(map(str.lower, requested.events))
+        names = dict.fromkeys(map(str.lower, parameters.events))
         found = {event.name.lower() for event in data["events"]}
         if missing := [shown(name) for name in names if name not in found]:
             message = f"has no entry of {', '.join(missing)}"

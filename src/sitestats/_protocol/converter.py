@@ -136,33 +136,33 @@ def structure(
     """A *model* of what can be read of *value*, None where that is no object, and the
     problems at and below its *path*. What the document does not name is in ``extra``.
     """
-    wanted = _of_model(model)
+    shape = _of_model(model)
     wrong: Mapping[str, Problem] = {}
     try:
-        values = _CONVERTER.structure(value, wanted.whole)
+        values = _CONVERTER.structure(value, shape.whole)
     except _REFUSALS as error:
         if not isinstance(value, dict):
             return None, [_problem(error, path, section)]
-        values, wrong = _by_name(value, wanted.kinds, path, section)
-    known = wanted.kinds.keys() | {"ok", "success"}
+        values, wrong = _by_name(value, shape.kinds, path, section)
+    known = shape.kinds.keys() | {"ok", "success"}
     extra = {n: v for n, v in value.items() if n not in known and n[:2] != "__"}
-    found: Any = {_NAMES.get(name, name): values.get(name) for name in wanted.kinds}
+    found: Any = {_NAMES.get(name, name): values.get(name) for name in shape.kinds}
     return model(**found, extra=extra), [*wrong.values()]
 
 
 def structure_stats(
-    data: Mapping[str, Any], wanted: Expected, interval: str | None, zone: str | None
+    data: Mapping[str, Any], shape: Expected, interval: str | None, zone: str | None
 ) -> tuple[dict[str, Any], dict[str, Problem]]:
-    """The values in *data* that are as *wanted*, and a problem of each other by name: a
+    """The values in *data* that are as *shape*, and a problem of each other by name: a
     list of which some entries are wrong has both. The days of a histogram by *interval*
     are in the zone of *data*, else in the requested *zone*.
     """
     with suppress(*_REFUSALS):
-        return _CONVERTER.structure(data, wanted.whole), {}
+        return _CONVERTER.structure(data, shape.whole), {}
     if isinstance(rows := data.get("histogram"), list):
         days = find_zone(str(data.get("timezone") or zone))
         data = {**data, "histogram": [_with_day(row, interval, days) for row in rows]}
-    kinds = {n: kind for n, kind in {**ENVELOPE, **wanted.kinds}.items() if n in data}
+    kinds = {n: kind for n, kind in {**ENVELOPE, **shape.kinds}.items() if n in data}
     values, wrong = _by_name(data, kinds, "$", "2.3")
     for name in wrong:
         if entries := tuple(_right_entries(data[name], kinds[name])):

@@ -32,7 +32,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import RetryPolicy, Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery
-from sitestats._query.requested import Requested
+from sitestats._query.parameters import Parameters
 from sitestats._query.rules import PAGE_FILTERS, is_contains
 from sitestats._results.stats import Stats
 
@@ -89,7 +89,7 @@ class Note:
 class LookUp:
     """Look up a stored response to what was requested; None where none can be used."""
 
-    requested: Requested
+    parameters: Parameters
     clock: datetime
     """The time now, by which words are days."""
 
@@ -98,7 +98,7 @@ class LookUp:
 class StoreResponse:
     """Store *response*, which was read as *stats*, if it may be stored."""
 
-    requested: Requested
+    parameters: Parameters
     response: HttpResponse
     stats: Stats
     clock: datetime

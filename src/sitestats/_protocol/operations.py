@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import (
     ConfigurationError,
+    InvalidInputError,
     Problem,
-    QueryError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
@@ -90,20 +90,22 @@ def get_stats(
     has not *started* starts now. One of many has a *deadline*, and leaves warnings to
     where its outcome is taken.
     """
-    wanted = validated(query, has_key=settings.api_key is not None)
-    request = wanted.request
+    parameters = validated(query, has_key=settings.api_key is not None)
+    request = parameters.request
     if settings.store is not None and not fresh:
         started = started or (yield from now())
-        stored = yield LookUp(wanted, started.utc)
+        stored = yield LookUp(parameters, started.utc)
         if isinstance(stored, HttpResponse):
             # An earlier version of this package may have stored what is refused now.
             with suppress(SiteStatsError):
                 clock = started.utc
-                return read_stats(stored, request, query, wanted, looked_up_at=clock)
+                return read_stats(
+                    stored, request, query, parameters, looked_up_at=clock
+                )
     response = yield from send_with_retries(request, settings, started, deadline)
-    stats = read(settings, read_stats, response, request, query, wanted)
+    stats = read(settings, read_stats, response, request, query, parameters)
     if settings.store is not None:
-        yield StoreResponse(wanted, response, stats, (yield from now()).utc)
+        yield StoreResponse(parameters, response, stats, (yield from now()).utc)
     return stats if deadline is not None else with_warnings(stats)
 
 
@@ -113,12 +115,12 @@ def of_both_periods(
     """The queries, followed by those for the periods *against*.
 
     Raises:
-        QueryError: A query has no such period, or is not a query; or only one is given,
-            and it or the other one breaks a rule.
+        InvalidInputError: A query has no such period, or is not a query; or only one is
+            given, and it or the other one breaks a rule.
     """
     if hasattr(given, "compare_to"):
         message = "results are compared by .compare_to(other)"
-        raise QueryError([Problem(message, where="query")])
+        raise InvalidInputError([Problem(message, where="query")])
     now = [given] if isinstance(given, StatsQuery | str) else [*given]
     queries = [*now, *(query_against(query, against) for query in now)]
     if isinstance(given, StatsQuery):
@@ -150,8 +152,8 @@ def get_outcome(
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
-    wanted = validated(query, has_key=settings.api_key is not None)
-    request = jsonp_request(wanted, callback)
+    parameters = validated(query, has_key=settings.api_key is not None)
+    request = jsonp_request(parameters, callback)
     response = yield from _exchange(request, settings)
     return read(settings, read_jsonp, response, request, callback)
 

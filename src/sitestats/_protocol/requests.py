@@ -10,11 +10,11 @@ from urllib.parse import quote, unquote
 
 import attrs
 
-from sitestats._common.errors import QueryError, SpecError
+from sitestats._common.errors import InvalidInputError
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._query import periods, rules
-from sitestats._query.requested import Requested
+from sitestats._query.parameters import Parameters
 from sitestats._query.rules import Problems, broken, refusal
 
 JSON: Final = "application/json"
@@ -27,14 +27,14 @@ _ODD_PATH: Final = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]|(^|/)\.\.?(/|$)")
 _ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
+def jsonp_request(parameters: Parameters, callback: str) -> HttpRequest:
     """Request the same, wrapped for JSONP (section 4.3).
 
     The document has no rule for the callback's name. The response is a script that
     others will run, so only dotted identifiers of ASCII letters are sent.
 
     Raises:
-        SpecError: *callback* is another text.
+        InvalidInputError: *callback* is another text.
     """
     given = cast("object", callback)
     if not isinstance(given, str) or not _CALLBACK.fullmatch(given):
@@ -42,9 +42,9 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
             "the callback is one or more JavaScript identifiers with dots between "
             f"them, such as 'show' or 'app.show', not {shown(callback)}"
         )
-        raise SpecError([broken("callback-name", message, "callback")])
-    params = (*requested.request.params, ("callback", callback))
-    return attrs.evolve(requested.request, params=params)
+        raise InvalidInputError([broken("callback-name", message, "callback")])
+    params = (*parameters.request.params, ("callback", callback))
+    return attrs.evolve(parameters.request, params=params)
 
 
 def list_request() -> HttpRequest:
@@ -66,7 +66,7 @@ def add_request(
     What is None is left out; an empty label is sent.
 
     Raises:
-        SpecError: A value breaks a rule; it holds every problem.
+        InvalidInputError: A value breaks a rule; it holds every problem.
     """
     payload: dict[str, str | bool] = {}
     problems = Problems()
@@ -78,7 +78,7 @@ def add_request(
         if checked is not None:
             payload["isPublic" if name == "public" else name] = checked
     if problems:
-        raise SpecError(problems)
+        raise InvalidInputError(problems)
     return HttpRequest(
         "POST",
         "/api/websites/add",
@@ -122,7 +122,7 @@ def custom_request(
     left out, and so is a body that is None.
 
     Raises:
-        QueryError: A value can't be sent, or the path would leave the base
+        InvalidInputError: A value can't be sent, or the path would leave the base
             address.
     """
     problems = Problems()
@@ -140,7 +140,7 @@ def custom_request(
             pairs.append((key or "", text or ""))
     body = b"" if json is None else problems.check(_body, json)
     if problems:
-        raise QueryError(problems)
+        raise InvalidInputError(problems)
     return HttpRequest(
         verb,
         quote(path, safe="/%:@!$&'()*+,;=~"),

@@ -13,10 +13,10 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 import attrs
 
 from sitestats._common.errors import (
+    InvalidInputError,
+    InvalidResponseError,
     Problem,
-    QueryError,
-    ResponseError,
-    ServiceError,
+    StatusError,
     warn,
 )
 from sitestats._common.fields import TOTALS
@@ -29,8 +29,8 @@ from sitestats._common.wire import (
     load_json,
 )
 from sitestats._common.zones import same_zone
-from sitestats._query.builder import StatsQuery, requested
-from sitestats._query.requested import Requested
+from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._query.parameters import Parameters
 from sitestats._query.rules import LATEST_SHAPE
 from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
@@ -38,7 +38,7 @@ from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
 from .checks import Period, check_response, same_host
 from .converter import Expected, expected, structure, structure_stats
-from .failures import OK, is_page, response_error, service_error
+from .error_responses import OK, invalid_response, is_page, status_error
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ def read(
     """What *reader* makes of *response*. An error shows no credential, and tells where
     refused credentials are from.
     """
-    with suppress(ResponseError, ServiceError):
+    with suppress(InvalidResponseError, StatusError):
         return reader(response, request, *args, **options)
     # Read it again, since an error quotes the response.
     response = response.redacted()
@@ -78,8 +78,8 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded body of a successful response.
 
     Raises:
-        ServiceError: It is an error response, by its status or its body.
-        ResponseError: It is not JSON.
+        StatusError: It is an error response, by its status or its body.
+        InvalidResponseError: It is not JSON.
     """
     data, why_not = None, ""
     try:
@@ -92,11 +92,11 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
         or fields.get("ok") is False
         or fields.get("success") is False
     ):
-        raise service_error(response, request, data)
+        raise status_error(response, request, data)
     if why_not:
         if is_page(response):
             why_not = "is a page of HTML, not JSON: check the base address and the path"
-        raise response_error(response, request, why_not)
+        raise invalid_response(response, request, why_not)
     return data
 
 
@@ -118,7 +118,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
         items, path = items.get("websites"), "$.websites"
     if not isinstance(items, list):
         problem = Problem("expected an array", section="4.1", where=path)
-        raise response_error(response, request, _WRONG, [problem])
+        raise invalid_response(response, request, _WRONG, [problem])
     websites, problems = list[Website](), list[Problem]()
     for place, item in enumerate(items):
         website, wrong = structure(item, Website, f"{path}[{place}]", "2.1")
@@ -128,7 +128,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
                 attrs.evolve(website, problems=(*wrong,)) if wrong else website
             )
     if problems and not websites:
-        raise response_error(response, request, _WRONG, problems)
+        raise invalid_response(response, request, _WRONG, problems)
     if problems:
         number = counted(len(problems), "value")
         warn(f"{number} of the list of websites can't be read: {problems[0]}")
@@ -158,7 +158,7 @@ def read_added(
     added, problems = structure(data, AddedWebsite, "$", "2.2")
     if problems and not (warned and added and added.hostname):
         why = f"{_WRONG}, but the website was added"
-        raise response_error(response, request, why, problems)
+        raise invalid_response(response, request, why, problems)
     hostname, zone, public = asked
     # Without a time zone it is left to the service.
     zone = zone or added.timezone
@@ -200,7 +200,7 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     data = decode_json(attrs.evolve(response, body=inside), request)
     if call is None or not isinstance(data, dict):
         why = f"is not a call of {callback} with an object of statistics"
-        raise response_error(response, request, why)
+        raise invalid_response(response, request, why)
     return text
 
 
@@ -211,7 +211,7 @@ def read_stats(
     response: HttpResponse,
     request: HttpRequest,
     query: StatsQuery,
-    requested: Requested,
+    parameters: Parameters,
     *,
     looked_up_at: datetime | None = None,
 ) -> Stats:
@@ -221,46 +221,46 @@ def read_stats(
         response: The response.
         request: Its request.
         query: The query of the result.
-        requested: What the response is checked against.
+        parameters: What the response is checked against.
         looked_up_at: When a stored response was looked up; None for one that came now.
 
     Raises:
-        ServiceError: It is an error response.
-        ResponseError: The response does not match the service's document, or
+        StatusError: It is an error response.
+        InvalidResponseError: The response does not match the service's document, or
             does not match the query.
     """
     body = decode_json(response, request)
     if not isinstance(body, dict):
         problem = Problem("expected an object", section="2.3", where="$")
-        raise response_error(response, request, _WRONG, [problem])
-    interval = requested.params.get("interval")
-    wanted = expected(requested.fields, requested.events is not None, interval)
-    data, wrong = structure_stats(body, wanted, interval, requested.timezone)
+        raise invalid_response(response, request, _WRONG, [problem])
+    interval = parameters.params.get("interval")
+    shape = expected(parameters.fields, parameters.events is not None, interval)
+    data, wrong = structure_stats(body, shape, interval, parameters.timezone)
     date = response.date
     period, problems, warnings = check_response(
-        data, wrong, requested, looked_up_at or date
+        data, wrong, parameters, looked_up_at or date
     )
-    if requested.version < LATEST_SHAPE:
+    if parameters.version < LATEST_SHAPE:
         # Older lists have shapes of their own, which are in raw() alone.
         for name in wrong.keys() - TOTALS:
             del wrong[name]
             data.pop(name, None)
-    elif wrong or not wanted.kinds.keys() <= data.keys():
-        if "seconds_on_page" in wanted.kinds.keys() - wrong.keys():
+    elif wrong or not shape.kinds.keys() <= data.keys():
+        if "seconds_on_page" in shape.kinds.keys() - wrong.keys():
             # They may be left out where there were too few visits.
             data.setdefault("seconds_on_page", None)
         problems += [
             Problem("was requested and is missing", section="2.3", where=f"$.{name}")
-            for name in wanted.kinds
+            for name in shape.kinds
             if name not in data and name not in wrong
         ]
-    if problems or (wrong and wanted.kinds.keys().isdisjoint(data)):
-        is_empty = wanted.kinds and wanted.kinds.keys().isdisjoint(body)
+    if problems or (wrong and shape.kinds.keys().isdisjoint(data)):
+        is_empty = shape.kinds and shape.kinds.keys().isdisjoint(body)
         why = _WRONG + _NO_DATA if is_empty else _WRONG
-        raise response_error(response, request, why, [*wrong.values(), *problems])
+        raise invalid_response(response, request, why, [*wrong.values(), *problems])
     for name, problem in wrong.items():
         what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
-        of = requested.hostname
+        of = parameters.hostname
         warnings.append(f"{what} left out of the result for {of}: {problem}")
     moment = response.responded_at
     return Stats(
@@ -279,7 +279,7 @@ def read_stats(
         body=response.body,
         headers=response.headers,
         from_store=looked_up_at is not None,
-        values=_values(data, wrong, wanted, requested, period, moment),
+        values=_values(data, wrong, shape, parameters, period, moment),
         wrong=wrong,
         warnings=tuple(warnings),
     )
@@ -289,48 +289,48 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
     """A stored body, checked as the response to *query*.
 
     Raises:
-        QueryError: The query breaks a rule, or *responded_at* has no time zone.
-        ServiceError: The body is an error response.
-        ResponseError: The body does not match the service's document, or does
+        InvalidInputError: The query breaks a rule, or *responded_at* has no time zone.
+        StatusError: The body is an error response.
+        InvalidResponseError: The body does not match the service's document, or does
             not match the query.
     """
-    wanted = requested(query)
+    parameters = parameters_of(query)
     query.validate()
     if responded_at is not None and responded_at.tzinfo is None:
         message = "responded_at is a datetime with a time zone"
-        raise QueryError([Problem(message, where="responded_at")])
+        raise InvalidInputError([Problem(message, where="responded_at")])
     response = HttpResponse(OK[0], {}, body, responded_at)
-    return read_stats(response, wanted.request, query, wanted)
+    return read_stats(response, parameters.request, query, parameters)
 
 
 def _values(  # noqa: PLR0917  what is known of one response
     data: Mapping[str, Any],
     wrong: Mapping[str, Problem],
-    wanted: Expected,
-    requested: Requested,
+    shape: Expected,
+    parameters: Parameters,
     period: Period,
     moment: datetime | None,
 ) -> dict[str, Any]:
     """What was requested and can be read, in the document's order."""
-    values = {name: data[name] for name in wanted.kinds if name in data}
+    values = {name: data[name] for name in shape.kinds if name in data}
     for name in values.keys() - TOTALS:
-        value, most, zone = values[name], float(requested.limit), None
+        value, most, zone = values[name], float(parameters.limit), None
         if name == "histogram":
-            most, zone = math.inf, data.get("timezone") or requested.timezone
+            most, zone = math.inf, data.get("timezone") or parameters.timezone
             is_open = moment and (period.end is None or moment < period.end)
             value = mark_entries(
                 value,
-                requested.interval,
+                parameters.interval,
                 period.zone,
                 (period.first_day, period.last_day),
                 moment if is_open else None,
             )
         elif name == "events":
-            most = _MOST_EVENTS if requested.events == "*" else math.inf
+            most = _MOST_EVENTS if parameters.events == "*" else math.inf
         values[name] = Entries(
             value,
             name=name,
-            entry_type=get_args(wanted.kinds[name])[0],
+            entry_type=get_args(shape.kinds[name])[0],
             truncated=len(value) >= most,
             incomplete=name in wrong,
             timezone=zone,

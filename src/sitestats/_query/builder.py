@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError, warn
+from sitestats._common.errors import InvalidInputError, Problem, warn
 from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.text import shown
@@ -23,8 +23,8 @@ from sitestats._common.zones import zone_names
 from sitestats._public import Public
 
 from . import periods, rules, urls
-from .periods import Day, PreviousUnit, Relation, Span, Unit, Word
-from .requested import Requested, is_documented, read_requested
+from .parameters import Parameters, is_documented, read_parameters
+from .periods import Day, NamedPeriod, PreviousUnit, Relation, Span, Unit
 from .rules import Filters, HasHostname, Interval, MetadataValue, Problems, refusal
 
 _ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
@@ -39,7 +39,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     earlier call set; ``where`` and ``where_metadata`` merge by name. Two
     queries are equal when they send the same parameters.
 
-    Every step checks its arguments at once and raises a ``QueryError`` with
+    Every step checks its arguments at once and raises an ``InvalidInputError`` with
     all problems of the call; rules that span steps are checked by
     ``validate``, which a client calls before it sends anything.
 
@@ -59,7 +59,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     """The website's host name as it is sent: lower case, punycode."""
     _values: Mapping[str, str]
     _page: str | None = None
-    _word: Word | None = None
+    _word: NamedPeriod | None = None
     """The period, where it is named as of a moment and has its days in a zone."""
     _zone: Mapping[str, str] = {}
     """The ``Website``'s zone as it is sent, for as long as ``timezone`` sets none."""
@@ -70,14 +70,14 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         The time zone of a ``Website`` becomes that of the query, for this website.
 
         Raises:
-            QueryError: *website* is not a valid host name.
+            InvalidInputError: *website* is not a valid host name.
         """
         name, zone = rules.hostname(website), _zone_of(website)
         cast("Any", self).__attrs_init__(name, _ALWAYS_SENT, zone=zone)
 
     @cached_property
-    def _requested(self) -> Requested:
-        return read_requested(self.hostname, self._page, self._sent, self._word)
+    def _parameters(self) -> Parameters:
+        return read_parameters(self.hostname, self._page, self._sent, self._word)
 
     @property
     def _sent(self) -> Mapping[str, str]:
@@ -96,7 +96,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Request these fields, each once (section 4.3).
 
         Raises:
-            QueryError: A name is unknown or missing.
+            InvalidInputError: A name is unknown or missing.
 
         >>> StatsQuery("example.com").fields("visitors", "pageviews")
         StatsQuery('example.com').fields('pageviews', 'visitors')
@@ -107,7 +107,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Request the counts of the events with these names (section 4.3).
 
         Raises:
-            QueryError: A name is empty or has a comma or a ``*`` in it.
+            InvalidInputError: A name is empty or has a comma or a ``*`` in it.
         """
         return self._with({"events": rules.events(names)})
 
@@ -128,7 +128,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         today for *end* (section 8).
 
         Raises:
-            QueryError: A day is not valid, or the end is before the start.
+            InvalidInputError: A day is not valid, or the end is before the start.
 
         >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
         StatsQuery('example.com').between('2026-03-01', '2026-03-31')
@@ -160,8 +160,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             now: The present for weeks and months, as for ``during``.
 
         Raises:
-            QueryError: Not exactly one of days, weeks and months is given, or it is not
-                an int from 1 to 99,999.
+            InvalidInputError: Not exactly one of days, weeks and months is given, or it
+                is not an int from 1 to 99,999.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=30).params()["end"]
@@ -177,7 +177,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Set the period: the days from *day* to today (section 4.3).
 
         Raises:
-            QueryError: The day is not valid; see ``between``.
+            InvalidInputError: The day is not valid; see ``between``.
         """
         return self._during((periods.day(day, "since"), None))
 
@@ -185,7 +185,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Set the period: one day (section 4.3).
 
         Raises:
-            QueryError: The day is not valid; see ``between``.
+            InvalidInputError: The day is not valid; see ``between``.
         """
         text = periods.day(day, "on")
         return self._during((text, text))
@@ -206,7 +206,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 machine's clock at this call.
 
         Raises:
-            QueryError: The period is not valid.
+            InvalidInputError: The period is not valid.
 
         >>> StatsQuery("example.com").during("2026-Q1")
         StatsQuery('example.com').between('2026-01-01', '2026-03-31')
@@ -233,8 +233,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 quarters; for ``during("this-year")``, the same dates.
 
         Raises:
-            QueryError: The unit is unknown; or the period is left to the service, is
-                from a date to a placeholder, or is not whole months.
+            InvalidInputError: The unit is unknown; or the period is left to the
+                service, is from a date to a placeholder, or is not whole months.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=7).previous("period")
@@ -259,7 +259,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 clock.
 
         Raises:
-            QueryError: The zone is missing, or a day of the period has another form.
+            InvalidInputError: The zone is missing, or a day of the period has another
+                form.
 
         >>> from datetime import UTC, datetime
         >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
@@ -269,7 +270,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """
         if self._word is None and None not in map(periods.as_date, _days(self)):
             return self
-        name = requested(self).timezone
+        name = parameters_of(self).timezone
         if timezone is not None and name is None:
             name = periods.timezone(timezone, "pinned")
         if name is None:
@@ -301,8 +302,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 one.
 
         Raises:
-            QueryError: The unit is unknown, unit and websites are missing, a host name
-                is not valid, or the period can't be split.
+            InvalidInputError: The unit is unknown, unit and websites are missing, a
+                host name is not valid, or the period can't be split.
 
         >>> query = StatsQuery("example.com").between("2026-01-15", "2026-02-28")
         >>> for month in query.each("month"):
@@ -332,7 +333,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Set the time zone of the days, in place of the website's (section 4.3).
 
         Raises:
-            QueryError: *name* is not in the tz database, or lacks its capitals.
+            InvalidInputError: *name* is not in the tz database, or lacks its capitals.
 
         >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
         StatsQuery('example.com').timezone('Europe/Amsterdam')
@@ -343,7 +344,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Set the unit of the histogram's entries; by default a day (section 4.3).
 
         Raises:
-            QueryError: *name* is not hour, day, week, month or year.
+            InvalidInputError: *name* is not hour, day, week, month or year.
         """
         return self._with({"interval": rules.interval(name)})
 
@@ -368,7 +369,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             device_type: ``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``.
 
         Raises:
-            QueryError: A name is unknown, or a value breaks a rule.
+            InvalidInputError: A name is unknown, or a value breaks a rule.
 
         >>> query = StatsQuery("example.com").where(pages=["/blog*", "/docs*"])
         >>> query.params()["pages"]
@@ -394,7 +395,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         a date.
 
         Raises:
-            QueryError: A key has other characters than letters, digits and
+            InvalidInputError: A key has other characters than letters, digits and
                 underscores, or a value has another type.
 
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
@@ -413,7 +414,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         The default is 50. Events and the histogram are not cut.
 
         Raises:
-            QueryError: *entries* is not an int from 1 to 1,000.
+            InvalidInputError: *entries* is not an int from 1 to 1,000.
         """
         return self._with({"limit": rules.limit(entries)})
 
@@ -424,8 +425,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         several by a ``*``, use ``where(page=…)``.
 
         Raises:
-            QueryError: *page* does not start with a slash, is the root page, or has a
-                ``*``, a dot segment or a control character.
+            InvalidInputError: *page* does not start with a slash, is the root page, or
+                has a ``*``, a dot segment or a control character.
 
         >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
@@ -439,7 +440,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         is left to the service.
 
         Raises:
-            QueryError: *website* is not a valid host name.
+            InvalidInputError: *website* is not a valid host name.
 
         >>> StatsQuery("example.com").last(days=30).website("example.org")
         StatsQuery('example.org').last(days=30)
@@ -451,7 +452,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Request the format of another version than 6, from 1 on (section 9).
 
         Raises:
-            QueryError: *number* is not an int from 1 to 6.
+            InvalidInputError: *number* is not an int from 1 to 6.
         """
         return self._with({"version": rules.version(number)})
 
@@ -459,7 +460,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Request a description of the fields, which ``Stats.raw`` has (section 4.3).
 
         Raises:
-            QueryError: *wanted* is neither True nor False.
+            InvalidInputError: *wanted* is neither True nor False.
         """
         return self._with({"info": rules.info(wanted)})
 
@@ -475,7 +476,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         span steps apply to it, too.
 
         Raises:
-            QueryError: The name is empty or ``callback``, or the value can't
+            InvalidInputError: The name is empty or ``callback``, or the value can't
                 be sent.
 
         >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
@@ -496,17 +497,20 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        wanted = requested(self)
-        return wanted.problems + (wanted.key_problems if has_key is False else ())
+        parameters = parameters_of(self)
+        return parameters.problems + (
+            parameters.key_problems if has_key is False else ()
+        )
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
 
         Raises:
-            QueryError: Rules are broken; ``problems`` of the error has all of them.
+            InvalidInputError: Rules are broken; ``problems`` of the error has all of
+                them.
         """
         if problems := self.problems(has_key):
-            raise QueryError(problems)
+            raise InvalidInputError(problems)
 
     def params(self) -> dict[str, str]:
         """Return the parameters that are sent, without host name and path.
@@ -515,29 +519,29 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         key.
 
         Raises:
-            QueryError: The period is a word, and the time zone is missing.
+            InvalidInputError: The period is a word, and the time zone is missing.
 
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        wanted = requested(self)
-        if wanted.unresolved:
-            raise QueryError(wanted.unresolved)
-        return dict(wanted.params)
+        parameters = parameters_of(self)
+        if parameters.unresolved:
+            raise InvalidInputError(parameters.unresolved)
+        return dict(parameters.params)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the full address of the query's data (section 4.3).
 
         Raises:
-            QueryError: *base_url* is not valid; or the period is a word, and the time
-                zone is missing.
+            InvalidInputError: *base_url* is not valid; or the period is a word, and the
+                time zone is missing.
 
         >>> StatsQuery("example.com").url("https://stats.example.org")
         'https://stats.example.org/example.com.json?version=6&info=false'
         """
         self.params()
         base = urls.parse_base(base_url, "url")
-        return f"{base}{requested(self).request.target}"
+        return f"{base}{parameters_of(self).request.target}"
 
     @classmethod
     def from_url(
@@ -557,7 +561,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             base_url: The service's base address, if it has a path of its own.
 
         Raises:
-            QueryError: *address* is not one of the service, or parts of it break
+            InvalidInputError: *address* is not one of the service, or parts of it break
                 rules; ``problems`` of the error has all of them.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
@@ -582,12 +586,12 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
     @property
     def _key(self) -> tuple[object, ...]:
-        wanted = requested(self)
-        params, word = wanted.params.items(), wanted.unresolved and self._word
+        parameters = parameters_of(self)
+        params, word = parameters.params.items(), parameters.unresolved and self._word
         return self.hostname, self._page, frozenset(params), word
 
     def _with(
-        self, changes: Mapping[str, str | None], word: Word | None = None
+        self, changes: Mapping[str, str | None], word: NamedPeriod | None = None
     ) -> StatsQuery[FieldsT_co]:
         values: dict[str, Any] = {**self._values, **changes}
         if None in changes.values():
@@ -597,9 +601,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return _changed(self, values, self._word if keeps_period else word, zone)
 
     def _during(
-        self, period: tuple[str | None, str | None] | Word
+        self, period: tuple[str | None, str | None] | NamedPeriod
     ) -> StatsQuery[FieldsT_co]:
-        if isinstance(period, Word):
+        if isinstance(period, NamedPeriod):
             return self._with({"start": None, "end": None}, period)
         return self._with({"start": period[0], "end": period[1]})
 
@@ -615,7 +619,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 def _changed(
     query: StatsQuery[FieldsT],
     values: Mapping[str, str] | None = None,
-    word: Word | None = None,
+    word: NamedPeriod | None = None,
     zone: Mapping[str, str] | None = None,
     *,
     hostname: str | None = None,
@@ -640,27 +644,28 @@ def _zone_of(website: object) -> Mapping[str, str]:
     return {"timezone": zone} if isinstance(zone, str) and zone in zone_names() else {}
 
 
-def requested(query: StatsQuery) -> Requested:
+def parameters_of(query: StatsQuery) -> Parameters:
     """The parameters of *query* as they are sent, and their meaning."""
-    return query._requested
+    return query._parameters
 
 
-def validated(query: StatsQuery, *, has_key: bool) -> Requested:
+def validated(query: StatsQuery, *, has_key: bool) -> Parameters:
     """The parameters of *query* as they are sent, once every rule was checked.
 
     Raises:
-        QueryError: Rules are broken, or it is not a query; it holds every problem.
+        InvalidInputError: Rules are broken, or it is not a query; it holds every
+            problem.
     """
     check_query(query)
     query.validate(has_key=has_key)
-    return query._requested
+    return query._parameters
 
 
 def check_query(given: object, where: str = "query") -> None:
     """Check that *given* is a query.
 
     Raises:
-        QueryError: It is not; the message says how to make one.
+        InvalidInputError: It is not; the message says how to make one.
     """
     if not isinstance(given, StatsQuery):
         message = (
@@ -668,7 +673,7 @@ def check_query(given: object, where: str = "query") -> None:
             "StatsQuery('example.com').fields(…), and one for each website by "
             "query.each(websites=…)"
         )
-        raise QueryError([Problem(message, where=where)])
+        raise InvalidInputError([Problem(message, where=where)])
 
 
 Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
@@ -680,7 +685,7 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
     """*query* for the period that it is compared with.
 
     Raises:
-        QueryError: *other* is not a period, or the one before is not known.
+        InvalidInputError: *other* is not a period, or the one before is not known.
     """
     check_query(query)
     if isinstance(other, StatsQuery):
@@ -698,7 +703,7 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
 def _previous(query: StatsQuery[FieldsT], unit: str, where: str) -> StatsQuery[FieldsT]:
     word = query._word
     if word is not None and not word.count and unit in {"period", word.unit}:
-        return query.between(*word.days_before(requested(query).timezone))
+        return query.between(*word.days_before(parameters_of(query).timezone))
     return query.between(*periods.previous(unit, *_days(query), where))
 
 
@@ -748,7 +753,7 @@ def _is_of_step(name: str, text: str) -> bool:
     """Whether a step can have set the parameter, and not ``extra_param`` alone."""
     try:
         return is_documented(name) and urls.checked_param(name, text) == text
-    except QueryError:
+    except InvalidInputError:
         return False
 
 

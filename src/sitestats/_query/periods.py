@@ -74,11 +74,11 @@ class Span(Protocol):
 
 
 @attrs.frozen
-class Word(Public):
+class NamedPeriod(Public):
     """A period that is named as of a moment: its days depend on the time zone.
 
-    >>> from sitestats._query.periods import Word
-    >>> word = Word("month", 1, datetime(2026, 3, 31, 23, tzinfo=UTC))
+    >>> from sitestats._query.periods import NamedPeriod
+    >>> word = NamedPeriod("month", 1, datetime(2026, 3, 31, 23, tzinfo=UTC))
     >>> word.days("Asia/Tokyo")
     ('2026-03-01', '2026-03-31')
     """
@@ -120,7 +120,7 @@ class Word(Public):
         before, which has fewer at times.
 
         >>> now = datetime(2026, 3, 5, tzinfo=UTC)
-        >>> Word("month", 0, now).days_before("UTC")
+        >>> NamedPeriod("month", 0, now).days_before("UTC")
         ('2026-02-01', '2026-02-05')
         """
         first, last = map(date.fromisoformat, self.days(zone))
@@ -237,7 +237,7 @@ def last(
     weeks: object = None,
     months: object = None,
     now: object = None,
-) -> tuple[str, str] | Word:
+) -> tuple[str, str] | NamedPeriod:
     """The last days, weeks or months: of one of these."""
     given = {"days": days, "weeks": weeks, "months": months}
     counts = [(units, count) for units, count in given.items() if count is not None]
@@ -248,7 +248,7 @@ def last(
     most = 9_999 if days is None else MOST_DAYS
     count = int(whole_number(value, most, "period-days", "last"))
     if days is None:
-        return Word(units.removesuffix("s"), count, moment_of(now))
+        return NamedPeriod(units.removesuffix("s"), count, moment_of(now))
     # One day has two names.
     return (
         (placeholder(count - 1), "today") if today else (f"today-{count}d", "yesterday")
@@ -257,10 +257,10 @@ def last(
 
 def named(
     value: Any, now: object = None, where: str = "during"
-) -> tuple[str, str] | Word:
+) -> tuple[str, str] | NamedPeriod:
     """The days of a year, quarter, month, week or day; or a word."""
     if isinstance(value, str) and value in WORDS:
-        return Word(*WORDS[value], moment_of(now))
+        return NamedPeriod(*WORDS[value], moment_of(now))
     if isinstance(value, date) or (isinstance(value, str) and _DATE.fullmatch(value)):
         return (text := day(value, where)), text
     first, until = getattr(value, "start_time", None), getattr(value, "end_time", None)

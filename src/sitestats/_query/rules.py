@@ -1,7 +1,7 @@
 """The rules of single values: what each step of a query checks.
 
 A rule is a function: it takes what the user gave, and returns the text that is sent or
-raises a ``QueryError`` that cites the rule by its name. Rules of days are in
+raises an ``InvalidInputError`` that cites the rule by its name. Rules of days are in
 ``periods``, those that span steps in ``requested``. ``RULES`` has the names of all.
 """
 
@@ -26,7 +26,7 @@ from typing import (
     get_args,
 )
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import InvalidInputError, Problem
 from sitestats._common.fields import FIELDS
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import did_you_mean, shown
@@ -150,9 +150,9 @@ def broken(rule: str, message: str, where: str) -> Problem:
     return Problem(message, rule, RULES[rule], where)
 
 
-def refusal(rule: str, message: str, where: str) -> QueryError:
+def refusal(rule: str, message: str, where: str) -> InvalidInputError:
     """The error for one broken *rule*."""
-    return QueryError([broken(rule, message, where)])
+    return InvalidInputError([broken(rule, message, where)])
 
 
 class Problems(list[Problem]):
@@ -164,7 +164,7 @@ class Problems(list[Problem]):
         """What *rule* returns, or None where it refuses the values."""
         try:
             return rule(*values, **named)
-        except QueryError as error:
+        except InvalidInputError as error:
             self += error.problems
             return None
 
@@ -174,7 +174,7 @@ class Problems(list[Problem]):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Raise what the block has collected, if anything."""
         if self and kind is None:
-            raise QueryError(self)
+            raise InvalidInputError(self)
 
 
 def _are_several(value: object) -> bool:

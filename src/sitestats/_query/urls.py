@@ -16,7 +16,7 @@ from sitestats._common.hostnames import BaseAddress
 from sitestats._common.text import shown
 
 from . import periods, rules
-from .requested import is_documented, whole_number
+from .parameters import is_documented, number_in
 from .rules import FILTERS, METADATA, Problems, broken, refusal
 
 
@@ -36,8 +36,8 @@ def read_address(
     """The host name, page and parameters of an address of a dashboard or of its data.
 
     Raises:
-        QueryError: It is not below the base address, or a part breaks a rule; it holds
-            every problem.
+        InvalidInputError: It is not below the base address, or a part breaks a rule; it
+            holds every problem.
     """
     try:
         parts = urlsplit(address)
@@ -93,8 +93,8 @@ def _checked(
 _CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
     **{name: partial(rules.filter_value, name) for name in FILTERS},
     "pages": lambda text: rules.filter_value("pages", text.split(",")),
-    "version": lambda text: rules.version(whole_number(text) or text),
-    "limit": lambda text: rules.limit(whole_number(text) or text),
+    "version": lambda text: rules.version(number_in(text) or text),
+    "limit": lambda text: rules.limit(number_in(text) or text),
     "info": lambda text: rules.info({"true": True, "false": False}.get(text, text)),
     "timezone": periods.timezone,
     "interval": rules.interval,

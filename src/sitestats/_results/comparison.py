@@ -37,14 +37,14 @@ from sitestats._common.fields import (
 from sitestats._common.text import counted, cut
 from sitestats._common.zones import common_zone
 from sitestats._public import Public
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 
-from .display import Displayed, HasFrames, Rows, Table, draw
+from .bases import Displayed, HasLists, Items, Table, draw
 from .entries import Entries, check_list, check_name
 from .outcomes import (
     NO_OUTCOME,
     Failed,
-    Many,
+    ManyResults,
     Outcome,
     Succeeded,
     days_of,
@@ -56,10 +56,10 @@ from .outcomes import (
 from .tables import (
     Column,
     around,
+    column_of,
     days_text,
     for_json,
     label_of,
-    named,
     of_rows,
     subject,
     to_dicts,
@@ -158,7 +158,7 @@ class EntryChange(Public):
 
 
 @attrs.frozen(repr=False)
-class Changes(Rows[EntryChange, Never]):
+class Changes(Items[EntryChange, Never]):
     """A list in both periods: the entries of now, then those that were only before.
 
     It acts as a sequence. An index is a position or an entry's value, and a slice
@@ -217,10 +217,10 @@ class Changes(Rows[EntryChange, Never]):
         names = _count_names(self.name)
         counts = {name: [item.counts[name] for item in self] for name in names}
         return [
-            *(named(name, cells, self.zone) for name, cells in keys.items()),
+            *(column_of(name, cells, self.zone) for name, cells in keys.items()),
             *_changed(counts),
-            named("direction", [item.direction for item in self]),
-            named("partial", [item.partial for item in self]),
+            column_of("direction", [item.direction for item in self]),
+            column_of("partial", [item.partial for item in self]),
         ]
 
     def _tables(self) -> Sequence[Table]:
@@ -326,7 +326,9 @@ def _count_names(field: str) -> tuple[str, ...]:
 def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
     """Four columns for each count: now, before, and the change of both kinds."""
     return [
-        named(name + ending, [getattr(o, side) for o in changes], can_be_missing=True)
+        column_of(
+            name + ending, [getattr(o, side) for o in changes], can_be_missing=True
+        )
         for name, changes in values.items()
         for ending, side in SIDES.items()
     ]
@@ -338,7 +340,7 @@ _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "directi
 
 
 @attrs.frozen(repr=False)
-class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
+class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
@@ -403,7 +405,7 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
             getattr(before, name),
             partial=self.partial,
             begins=(now.first_day, before.first_day),
-            interval=requested(now.query).interval,
+            interval=parameters_of(now.query).interval,
         )
 
     @property
@@ -510,7 +512,9 @@ class Comparison(HasFrames[TableName], Displayed, Generic[FieldsT_contra]):
         if field is not None:
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
         now, before = self.now, self.before
-        pair = Pair(Succeeded(now.query, 0, now), Succeeded(before.query, 0, before))
+        pair = ComparedPair(
+            Succeeded(now.query, 0, now), Succeeded(before.query, 0, before)
+        )
         # Without the error and the place of the query.
         return pair.rows(None, [*self.totals])[:-2]
 
@@ -538,7 +542,7 @@ def _length(stats: Stats) -> str:
 
 
 @attrs.frozen
-class Pair(Public):
+class ComparedPair(Public):
     """What is compared: the outcome of a query and that of the one before."""
 
     now: Outcome | None
@@ -577,8 +581,8 @@ class Pair(Public):
         if field is None:
             columns = [
                 *_changed({name: [self.total(name)] for name in totals}),
-                named("partial", [whole and whole.partial]),
-                named("differs", [whole and whole.differs]),
+                column_of("partial", [whole and whole.partial]),
+                column_of("differs", [whole and whole.differs]),
             ]
             errors = filter(None, map(error_of, self.sides))
             last = {"error": "; ".join(errors) or None, **last}
@@ -591,7 +595,7 @@ class Pair(Public):
 
 
 @attrs.frozen(repr=False)
-class Comparisons(Many[Comparison, TableName]):
+class Comparisons(ManyResults[Comparison, TableName]):
     """Many queries compared, one by one: ``client.stats.compare(queries)``, or
     ``outcomes.compare_to(before)``.
 
@@ -622,10 +626,10 @@ class Comparisons(Many[Comparison, TableName]):
     3
     """
 
-    _pairs: tuple[Pair, ...] = ()
+    _pairs: tuple[ComparedPair, ...] = ()
 
     @classmethod
-    def of(cls, pairs: Iterable[Pair]) -> Self:
+    def of(cls, pairs: Iterable[ComparedPair]) -> Self:
         """The comparison of each pair that has results on both sides."""
         pairs = tuple(pairs)
         return cls([one for pair in pairs if (one := pair.comparison)], pairs)
@@ -732,26 +736,29 @@ class Comparisons(Many[Comparison, TableName]):
         return self.of(whole[part])
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        pairs = self._pairs or [Pair(NO_OUTCOME, None)]
+        pairs = self._pairs or [ComparedPair(NO_OUTCOME, None)]
         return (pair.rows(field, self.totals) for pair in pairs)
 
 
-def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
+def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[ComparedPair]:
     """Each outcome with the one before of the same website, page and filters, the n-th
     with the n-th; last those that are only before.
     """
     earlier: defaultdict[str, deque[Outcome]] = defaultdict(deque)
     for outcome in before:
         earlier[label_of(outcome.query)].append(outcome)
-    pairs: list[Pair] = []
+    pairs: list[ComparedPair] = []
     for outcome in now:
         same = earlier[label_of(outcome.query)]
-        pairs.append(Pair(outcome, same.popleft() if same else None))
-    return [*pairs, *(Pair(None, one) for rest in earlier.values() for one in rest)]
+        pairs.append(ComparedPair(outcome, same.popleft() if same else None))
+    return [
+        *pairs,
+        *(ComparedPair(None, one) for rest in earlier.values() for one in rest),
+    ]
 
 
-def halves(
-    outcomes: Many[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
+def compare_halves(
+    outcomes: ManyResults[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
 ) -> Comparison[Any] | Comparisons:
     """The first half of *outcomes* compared with the second one, one by one.
 
@@ -763,7 +770,7 @@ def halves(
         return now.compare_to(before)
     found = [*outcomes]
     half = len(found) // 2
-    return warned(Comparisons.of(map(Pair, found[:half], found[half:])))
+    return warned(Comparisons.of(map(ComparedPair, found[:half], found[half:])))
 
 
 def warned(found: ComparedT) -> ComparedT:

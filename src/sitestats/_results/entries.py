@@ -23,8 +23,8 @@ from sitestats._common.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.periods import beginning, ending
 
-from .display import Rows, Table, draw
-from .tables import Column, Count, Hour, for_json, named
+from .bases import Items, Table, draw
+from .tables import Column, Count, Hour, column_of, for_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -232,7 +232,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
+class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
     It acts as a sequence. An index is a position, an entry's value, an event's name or
@@ -284,11 +284,11 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
 
     def _table(self, _field: None = None) -> Sequence[Column]:
         zone, names = common_zone([self.timezone]), self.entry_type.columns
-        columns = [named(name, self.column(name), zone) for name in names]
+        columns = [column_of(name, self.column(name), zone) for name in names]
         if issubclass(self.entry_type, Counted):
             whole, counts = self.total_pageviews, self.column("pageviews")
             shares = [count / whole if whole else None for count in counts]
-            columns.append(named("share", shares))
+            columns.append(column_of("share", shares))
         return columns
 
     def _tables(self) -> Sequence[Table]:

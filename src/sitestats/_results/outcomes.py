@@ -12,12 +12,12 @@ import attrs
 from sitestats._common.errors import ConfigurationError, SiteStatsError, warn
 from sitestats._common.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._common.settings import NOT_GIVEN, NotGiven
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
 
-from .display import Displayed, FieldT, HasFrames, ItemT_co, Rows, Table, draw
+from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
 from .entries import Entries, check_list, entry_class, histogram_class
-from .tables import Column, around, for_json, label_of, named, stacked, subject
+from .tables import Column, around, column_of, for_json, label_of, stacked, subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +112,7 @@ class Failed(Displayed):
         return {"hostname": self.query.hostname, **days, "error": error_of(self)}
 
     def _displayed(self) -> Table:
-        return Table(label_of(self.query), [named("", [error_of(self)])])
+        return Table(label_of(self.query), [column_of("", [error_of(self)])])
 
 
 Outcome: TypeAlias = Succeeded | Failed
@@ -135,12 +135,18 @@ def days_of(outcome: Outcome | None) -> dict[str, Any]:
     """
     days: tuple[Any, ...] = (None, None, None)
     if outcome is not None:
-        stats, wanted = outcome.stats, requested(outcome.query)
+        stats, parameters = outcome.stats, parameters_of(outcome.query)
         if stats is not None:
-            days = (stats.timezone or wanted.timezone, stats.first_day, stats.last_day)
+            days = (
+                stats.timezone or parameters.timezone,
+                stats.first_day,
+                stats.last_day,
+            )
         else:
-            first, last = (as_date(wanted.params.get(day)) for day in ("start", "end"))
-            days = (wanted.timezone, first, last)
+            first, last = (
+                as_date(parameters.params.get(day)) for day in ("start", "end")
+            )
+            days = (parameters.timezone, first, last)
     return dict(zip(("timezone", "first_day", "last_day"), days, strict=True))
 
 
@@ -162,10 +168,10 @@ def has_list(outcome: Outcome, field: str) -> bool:
 
 def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
     """A list as the response to *query* would have it, without entries."""
-    wanted = requested(query)
-    kind: type[Any] = entry_class(field, timed="seconds_on_page" in wanted.fields)
+    parameters = parameters_of(query)
+    kind: type[Any] = entry_class(field, timed="seconds_on_page" in parameters.fields)
     if field == "histogram":
-        kind = histogram_class(wanted.interval)
+        kind = histogram_class(parameters.interval)
     return Entries(name=field, entry_type=kind)
 
 
@@ -187,7 +193,7 @@ _PLACES: Final = {
 
 
 @attrs.frozen(repr=False)
-class Many(HasFrames[FieldT], Rows[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
+class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
     """The results of many queries, in their order."""
 
     @abstractmethod
@@ -238,7 +244,7 @@ def _in_order(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 @attrs.frozen(repr=False)
 class CollectedOutcomes(
-    Many[OutcomeOf[FieldsT_contra], TableName], Generic[FieldsT_contra]
+    ManyResults[OutcomeOf[FieldsT_contra], TableName], Generic[FieldsT_contra]
 ):
     """The outcomes of all queries, in the order of the queries."""
 
@@ -320,17 +326,19 @@ class CollectedOutcomes(
         return cast("NDArray[np.object_]", axes)
 
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        wanted = {name for one in self for name in requested(one.query).fields}
+        wanted = {name for one in self for name in parameters_of(one.query).fields}
         totals = [name for name in TOTALS if name in wanted]
         for one in self._items or (NO_OUTCOME,):
             last: dict[str, Any] = {"error": error_of(one), "query": one.index}
             if field is None:
                 columns = [
                     *(
-                        named(name, [total_of(one.stats, name)], can_be_missing=True)
+                        column_of(
+                            name, [total_of(one.stats, name)], can_be_missing=True
+                        )
                         for name in totals
                     ),
-                    named("partial", [one.stats and one.stats.partial]),
+                    column_of("partial", [one.stats and one.stats.partial]),
                 ]
             else:
                 entries: Entries[Any] = (

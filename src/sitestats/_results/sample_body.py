@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 
 import msgspec
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import InvalidInputError, Problem
 from sitestats._common.fields import TOTALS
 from sitestats._common.text import did_you_mean
 from sitestats._common.zones import find_zone
-from sitestats._query.builder import requested
+from sitestats._query.builder import parameters_of
 from sitestats._query.periods import as_date
 from sitestats._query.rules import LATEST_SHAPE
 
@@ -27,7 +27,7 @@ from .entries import (
 
 if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
-    from sitestats._query.requested import Requested
+    from sitestats._query.parameters import Parameters
 
 Row: TypeAlias = (
     "tuple[str | None, int, int] | tuple[str | None, int, int, float | None]"
@@ -76,43 +76,43 @@ def body_of(
     """The body of a response to *query* with *values*.
 
     Raises:
-        QueryError: A value is missing, was not requested, or has another form.
+        InvalidInputError: A value is missing, was not requested, or has another form.
     """
-    wanted = requested(query)
-    zone = timezone or wanted.timezone or "UTC"
-    first = first_day or as_date(wanted.params.get("start"))
-    last = last_day or as_date(wanted.params.get("end"))
-    if problems := [*_problems(wanted, values)]:
-        raise QueryError(problems)
-    page = wanted.params.get("page", "*")
+    parameters = parameters_of(query)
+    zone = timezone or parameters.timezone or "UTC"
+    first = first_day or as_date(parameters.params.get("start"))
+    last = last_day or as_date(parameters.params.get("end"))
+    if problems := [*_problems(parameters, values)]:
+        raise InvalidInputError(problems)
+    page = parameters.params.get("page", "*")
     try:
         data: dict[str, Any] = {
             "ok": True,
-            "hostname": wanted.hostname,
-            "path": wanted.path or ("*" if "*" in page else page),
-            "version": wanted.version,
+            "hostname": parameters.hostname,
+            "path": parameters.path or ("*" if "*" in page else page),
+            "version": parameters.version,
             "timezone": zone,
             "start": first and _moment(first, dt.time.min, zone),
             "end": last and _moment(last, _LAST, zone),
-            **{name: _field(name, values[name], wanted, zone) for name in values},
+            **{name: _field(name, values[name], parameters, zone) for name in values},
         }
         return msgspec.json.encode(data)
     # The first day of the calendar begins before it in UTC, east of Greenwich.
     except (TypeError, ValueError, OverflowError) as error:
         problem = Problem(f"no response has such a value: {error}", where="values")
-        raise QueryError([problem]) from None
+        raise InvalidInputError([problem]) from None
 
 
-def _problems(wanted: Requested, names: Iterable[str]) -> Iterator[Problem]:
-    if wanted.version < LATEST_SHAPE:
+def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]:
+    if parameters.version < LATEST_SHAPE:
         message = "Stats.of makes results of versions 5 and 6, whose form is documented"
         yield Problem(message, where="version")
-    for name in wanted.names:
+    for name in parameters.names:
         if name in StatsValues.__annotations__ and name not in names:
             yield Problem(f"the query requests it: give {name}=…", where=name)
     for name in names:
-        if name not in wanted.names:
-            hint = did_you_mean(name, wanted.names)
+        if name not in parameters.names:
+            hint = did_you_mean(name, parameters.names)
             yield Problem(f"the query does not request it{hint}", where=name)
 
 
@@ -121,7 +121,7 @@ def _moment(day: dt.date, time: dt.time, zone: str) -> dt.datetime:
     return there.astimezone(dt.UTC)
 
 
-def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
+def _field(name: str, value: Any, parameters: Parameters, zone: str) -> Any:
     """The value of a field as a response has it."""
     if name in TOTALS:
         return value
@@ -130,9 +130,13 @@ def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
         rows = cast("Mapping[str, Any]", value).items()
     columns = HistogramEntry.columns[:3]
     if name != "histogram":
-        columns = entry_class(name, timed="seconds_on_page" in wanted.fields).columns
+        columns = entry_class(
+            name, timed="seconds_on_page" in parameters.fields
+        ).columns
     return [
-        row if isinstance(row, Entry) else _entry(row, columns, wanted.interval, zone)
+        row
+        if isinstance(row, Entry)
+        else _entry(row, columns, parameters.interval, zone)
         for row in rows
     ]
 

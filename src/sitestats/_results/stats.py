@@ -23,16 +23,16 @@ import attrs
 
 from sitestats._common.errors import (
     FieldNotRequestedError,
+    InvalidResponseError,
     Problem,
-    ResponseError,
     warn,
 )
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
 from sitestats._common.text import cut
 from sitestats._common.wire import Headers, JsonValue, load_json
-from sitestats._query.builder import requested
+from sitestats._query.builder import parameters_of
 
-from .display import Displayed, HasFrames, draw
+from .bases import Displayed, HasLists, draw
 from .entries import (
     Entries,
     EventCount,
@@ -61,7 +61,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
+class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
 
     Each requested field is an attribute of its plain type. Reading another field
@@ -134,10 +134,10 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             responded_at: Its ``responded_at``. Without it, no period is ``partial``.
 
         Raises:
-            QueryError: The query breaks a rule, or an argument has another type.
-            ServiceError: The body is an error response.
-            ResponseError: The body does not match the service's document, or does
-                not match the query.
+            InvalidInputError: The query breaks a rule, or an argument has another type.
+            StatusError: The body is an error response.
+            InvalidResponseError: The body does not match the service's document, or
+                does not match the query.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
         >>> body = client.stats.get(query).body
@@ -171,9 +171,9 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
                 datetime for hours. Events are a dict of totals by name.
 
         Raises:
-            QueryError: A requested value is missing, or a given one was not requested;
-                the error names each.
-            ResponseError: No response can have one of the values.
+            InvalidInputError: A requested value is missing, or a given one was not
+                requested; the error names each.
+            InvalidResponseError: No response can have one of the values.
 
         >>> query = StatsQuery("example.com").fields("visitors", "pages")
         >>> stats = Stats.of(query, visitors=3, pages=[("/a", 3, 1)])
@@ -181,7 +181,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         (3, '/a')
         >>> Stats.of(query, visitors=3)
         Traceback (most recent call last):
-        sitestats.QueryError: pages: the query requests it: give pages=…
+        sitestats.InvalidInputError: pages: the query requests it: give pages=…
         """
         from .sample_body import body_of
 
@@ -190,7 +190,9 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         )
         stats = _read(query, body, responded_at)
         if stats.problems:
-            raise ResponseError("no response has these values", problems=stats.problems)
+            raise InvalidResponseError(
+                "no response has these values", problems=stats.problems
+            )
         return stats
 
     @property
@@ -293,7 +295,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
     @property
     def requested(self) -> tuple[str, ...]:
         """The names of what was requested, in the document's order."""
-        return requested(self.query).names
+        return parameters_of(self.query).names
 
     @property
     def extra(self) -> dict[str, JsonValue]:
@@ -429,7 +431,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
             message = (
                 f"{name!r} of {website} can't be read from the response: see .raw()"
             )
-            raise ResponseError(message, problems=[self._wrong[name]])
+            raise InvalidResponseError(message, problems=[self._wrong[name]])
         raise FieldNotRequestedError(self._why_not(name), name=name)
 
     def _why_not(self, name: str) -> str:
@@ -440,7 +442,7 @@ class Stats(HasFrames["TableName"], Displayed, Generic[FieldsT_contra]):
         if name == "events":
             step = ".events('…') or .all_events()"
         else:
-            fields = requested(self.query).fields
+            fields = parameters_of(self.query).fields
             step = f".fields{(*fields, name)}".replace(",)", ")")
         return f"{name!r} was not requested: add it to the query by {step}"
 

@@ -16,8 +16,8 @@ import msgspec
 
 from sitestats._common.zones import common_zone
 from sitestats._public import Public
-from sitestats._query.builder import requested
-from sitestats._query.requested import NO_FILTERS
+from sitestats._query.builder import parameters_of
+from sitestats._query.parameters import NO_FILTERS
 
 if TYPE_CHECKING:
     from sitestats._common.wire import JsonValue
@@ -87,7 +87,7 @@ class Column(NamedTuple):
 Column.__module__ = "sitestats.types"
 
 
-def named(
+def column_of(
     name: str, cells: Sequence[Any], zone: str = "UTC", *, can_be_missing: bool = False
 ) -> Column:
     """A column of the kind that its name has."""
@@ -97,7 +97,7 @@ def named(
 def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]:
     """Columns by their *names*, from rows."""
     cells = zip(*rows, strict=True) if rows else repeat(())
-    return [named(name, column) for name, column in zip(names, cells, strict=False)]
+    return [column_of(name, column) for name, column in zip(names, cells, strict=False)]
 
 
 def around(
@@ -107,7 +107,7 @@ def around(
     rows = count_rows(columns)
 
     def same(values: Mapping[str, Any]) -> list[Column]:
-        return [named(name, [value] * rows) for name, value in values.items()]
+        return [column_of(name, [value] * rows) for name, value in values.items()]
 
     return [*same(first), *columns, *same(last)]
 
@@ -158,14 +158,18 @@ def subject(query: StatsQuery) -> dict[str, str]:
     """What a query is about, as columns: ``hostname``, and the ``page`` and the
     ``filters`` that it has, such as ``"country=NL, device_type=mobile"``.
     """
-    wanted = requested(query)
+    parameters = parameters_of(query)
     filters = (
         f"{name}={value}"
-        for name, value in wanted.params.items()
+        for name, value in parameters.params.items()
         if name not in NO_FILTERS and name != "page"
     )
-    page = wanted.path or wanted.params.get("page")
-    values = {"hostname": wanted.hostname, "page": page, "filters": ", ".join(filters)}
+    page = parameters.path or parameters.params.get("page")
+    values = {
+        "hostname": parameters.hostname,
+        "page": page,
+        "filters": ", ".join(filters),
+    }
     return {name: value for name, value in values.items() if value}
 
 

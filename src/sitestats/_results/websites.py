@@ -11,8 +11,8 @@ import attrs
 from sitestats._common.errors import Problem
 from sitestats._common.wire import JsonValue
 
-from .display import Displayed, Rows, Table
-from .tables import Column, Count, Name, named, of_rows
+from .bases import Displayed, Items, Table
+from .tables import Column, Count, Name, column_of, of_rows
 
 
 @attrs.frozen
@@ -83,7 +83,7 @@ class Website(_NamedValues):
 
 
 @attrs.frozen(repr=False)
-class WebsiteList(Rows[Website, Never]):
+class WebsiteList(Items[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 
     It acts as a sequence. An index is a position or a host name, and a slice returns a
@@ -128,7 +128,7 @@ class WebsiteList(Rows[Website, Never]):
 
     def _columns(self, names: Sequence[str]) -> Sequence[Column]:
         return [
-            named(name, [getattr(one, name) for one in self], can_be_missing=True)
+            column_of(name, [getattr(one, name) for one in self], can_be_missing=True)
             for name in names
         ]
 

@@ -19,7 +19,7 @@ from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import HasHostname
 
-from .rules import MAX_AGE
+from .keys import MAX_AGE
 
 _BUSY_SECONDS: Final = 0.25
 """How long to wait while another process writes."""
@@ -144,7 +144,7 @@ class Store(Public):
         If there are none of that website, you get a ``SiteStatsWarning``.
 
         Raises:
-            QueryError: *hostname* is not a valid host name.
+            InvalidInputError: *hostname* is not a valid host name.
             ConfigurationError: The file can't be written, or is not a store; or another
                 program reads it, so what was deleted is still in it.
         """

@@ -14,12 +14,12 @@ import attrs
 from sitestats._common.errors import warn
 from sitestats._common.zones import same_zone
 
-from .rules import MAX_AGE, StoreEntry, response_key, to_store
+from .keys import MAX_AGE, StoreEntry, response_key, to_store
 
 if TYPE_CHECKING:
     from sitestats._common.settings import KeyValueStore, Settings
     from sitestats._common.wire import HttpResponse
-    from sitestats._query.requested import Requested
+    from sitestats._query.parameters import Parameters
     from sitestats._results.stats import Stats
 
 _REST: Final = 10.0
@@ -40,30 +40,34 @@ class StoredResponses:
     _resting_until: float = 0.0
     _has_warned: bool = False
 
-    def look_up(self, requested: Requested, now: datetime) -> HttpResponse | None:
-        """The stored response to *requested* at the time *now*, if one can be used."""
-        return self._try(lambda: self._read(requested, now))
+    def look_up(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
+        """The stored response to *parameters* at the time *now*, if one can be used."""
+        return self._try(lambda: self._read(parameters, now))
 
     def store(
-        self, requested: Requested, response: HttpResponse, stats: Stats, now: datetime
+        self,
+        parameters: Parameters,
+        response: HttpResponse,
+        stats: Stats,
+        now: datetime,
     ) -> None:
         """Store *response*, which was read as *stats* at the time *now*, if the rules
         allow it.
         """
-        self._try(lambda: self._write(requested, response, stats, now))
+        self._try(lambda: self._write(parameters, response, stats, now))
 
-    def _read(self, requested: Requested, now: datetime) -> HttpResponse | None:
-        found = response_key(requested, now)
+    def _read(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
+        found = response_key(parameters, now)
         if found is None:
             return None
-        key = self._key(requested.hostname, "response", found)
+        key = self._key(parameters.hostname, "response", found)
         data = self._store.get(key)
         entry = None if data is None else StoreEntry.from_bytes(bytes(data))
         max_age: timedelta | None = getattr(self._store, "max_age", MAX_AGE)
         if entry is None or not entry.is_usable(now, max_age):
             return None
-        if requested.timezone is None and not same_zone(
-            self._zone(requested.hostname), entry.timezone
+        if parameters.timezone is None and not same_zone(
+            self._zone(parameters.hostname), entry.timezone
         ):
             return None
         used: Callable[[str], None] | None = getattr(self._store, "used", None)
@@ -72,13 +76,17 @@ class StoredResponses:
         return entry.response
 
     def _write(
-        self, requested: Requested, response: HttpResponse, stats: Stats, now: datetime
+        self,
+        parameters: Parameters,
+        response: HttpResponse,
+        stats: Stats,
+        now: datetime,
     ) -> None:
-        hostname, zone = requested.hostname, stats.timezone
+        hostname, zone = parameters.hostname, stats.timezone
         # Of an open period too: a website whose zone was changed has other days.
-        if requested.timezone is None and zone and zone != self._zone(hostname):
+        if parameters.timezone is None and zone and zone != self._zone(hostname):
             self._store.set(self._key(hostname, "zone", ""), zone.encode())
-        found = to_store(requested, response, stats, now)
+        found = to_store(parameters, response, stats, now)
         if found is not None:
             key = self._key(hostname, "response", found[0])
             self._store.set(key, found[1].to_bytes())

@@ -12,8 +12,8 @@ from idna import IDNAError
 
 from sitestats._common.errors import (
     ConnectionFailedError,
+    InvalidResponseError,
     RequestTimeoutError,
-    ResponseError,
     ResponseTooLargeError,
     SiteStatsError,
 )
@@ -68,7 +68,7 @@ class Failures:
         if is_body or is_address or "location header" in reason:
             what = "can't be read" if is_body else "redirects to no address"
             message = f"The response to {request} {what}: {reason}."
-            return ResponseError(message, request=request)
+            return InvalidResponseError(message, request=request)
         faults = OSError, ProtocolError, library.HTTPError, self._socks
         if isinstance(error, SiteStatsError) or not isinstance(error, faults):
             return None

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError, InvalidInputError, Problem
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials
@@ -86,7 +86,7 @@ class Outgoing:
         """The request of httpx, and the authentication that it is sent with.
 
         Raises:
-            QueryError: httpx does not take its address.
+            InvalidInputError: httpx does not take its address.
         """
         headers, auth = self._headers[request.credentials], _NO_AUTH
         if self._given is not None:
@@ -120,7 +120,7 @@ def _url(library: Any, address: str) -> Any:
     except library.InvalidURL as error:
         # Not from the transport, and so nothing that a retry could mend.
         message = f"httpx refuses an address of {len(address):,} characters: {error}."
-        raise QueryError([Problem(message, where="query")]) from None
+        raise InvalidInputError([Problem(message, where="query")]) from None
 
 
 # --- clients ----------------------------------------------------------------------

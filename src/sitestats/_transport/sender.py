@@ -93,7 +93,7 @@ class Sender:
             RequestTimeoutError: One of the two limits was reached.
             ConnectionFailedError: No whole response arrived.
             ResponseTooLargeError: It is larger than 64 MiB.
-            ResponseError: It can't be decompressed.
+            InvalidResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
         exchange = self._kind(request, until, timeout)

@@ -14,7 +14,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.text import Text
 
 from sitestats._common.text import plain
-from sitestats._results.display import Table
+from sitestats._results.bases import Table
 from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
 from ._describe import Chart, Heading, Part, chart_note

@@ -13,12 +13,12 @@ import attrs
 
 from sitestats._common.fields import TOTALS
 from sitestats._common.text import counted
+from sitestats._results.bases import Displayed, Table
 from sitestats._results.comparison import SIDES, Changes, Comparison, Comparisons
-from sitestats._results.display import Displayed, Table
 from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
-from sitestats._results.tables import count_rows, label_of, named, of_rows
+from sitestats._results.tables import column_of, count_rows, label_of, of_rows
 
 from ._labels import (
     AGAIN,
@@ -123,7 +123,7 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
     found = {column.name: column for column in outcomes._table()}  # noqa: SLF001
     names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
     columns = [
-        named("", [label_of(one.query) for one in outcomes]),
+        column_of("", [label_of(one.query) for one in outcomes]),
         *(found[name] for name in names if name in found),
     ]
     note = joined(
@@ -140,9 +140,11 @@ def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[
     totals = comparisons.totals[:1]
     changes = [one for total in totals for one in comparisons.largest(total)]
     columns = [
-        named("", [label for label, _ in changes]),
+        column_of("", [label for label, _ in changes]),
         *(
-            named(f"{total}{ending}", [getattr(change, side) for _, change in changes])
+            column_of(
+                f"{total}{ending}", [getattr(change, side) for _, change in changes]
+            )
             for total in totals
             for ending, side in SIDES.items()
         ),

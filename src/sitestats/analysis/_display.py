@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from sitestats._common.text import cut, plain
-from sitestats._results.display import HasFrames, Table
+from sitestats._results.bases import HasLists, Table
 from sitestats._results.tables import Column, count_rows
 
 from ._describe import Part, describe
@@ -18,7 +18,7 @@ from ._labels import MOST_ROWS, heading, text_in
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from sitestats._results.display import Displayed
+    from sitestats._results.bases import Displayed
 
 _WIDEST: Final = 56
 """Characters of a cell of a repr; a longer one is cut."""
@@ -53,7 +53,7 @@ class Display:
 
     def _parts(self) -> Iterator[Part]:
         yield from describe(self.result, self.rows)
-        if self.code and isinstance(self.result, HasFrames):
+        if self.code and isinstance(self.result, HasLists):
             yield self.result._code()  # noqa: SLF001 - of all results, for this folder
 
     def _repr_html_(self) -> str:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from sitestats._common.errors import ConfigurationError, load_extra
 from sitestats._common.text import cut, encodable
-from sitestats._results.display import Table
+from sitestats._results.bases import Table
 from sitestats._results.tables import Column, Kind
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from sitestats._common.text import encodable
-from sitestats._results.display import Table
+from sitestats._results.bases import Table
 from sitestats._results.tables import Column
 
 from ._describe import Chart, Part, chart_note

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from sitestats._common.errors import load_extra
 from sitestats._common.text import cut, plain
-from sitestats._query.builder import requested
+from sitestats._query.builder import parameters_of
 from sitestats._results.comparison import Change, Changes, Comparison, Comparisons
 from sitestats._results.entries import Entries
 from sitestats._results.outcomes import CollectedOutcomes, Succeeded, has_list
@@ -376,7 +376,7 @@ def _groups_of(outcomes: Sequence[Succeeded[Any]]) -> list[list[Stats]]:
     """
     by_subject: dict[object, list[Stats]] = {}
     for one in outcomes:
-        key = label_of(one.query), requested(one.query).interval, one.stats.timezone
+        key = label_of(one.query), parameters_of(one.query).interval, one.stats.timezone
         by_subject.setdefault(key, []).append(one.stats)
     found: list[list[Stats]] = []
     for group in by_subject.values():

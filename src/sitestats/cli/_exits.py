@@ -15,9 +15,9 @@ import click
 from sitestats import (
     BusyError,
     InvalidInputError,
+    InvalidResponseError,
     Problem,
-    ResponseError,
-    ServiceError,
+    StatusError,
     TransportError,
 )
 from sitestats._common.text import plain
@@ -59,9 +59,9 @@ def code_of(error: BaseException) -> Code:
     match error:
         case BusyError():
             return Code.TRY_LATER
-        case TransportError() | ServiceError():
+        case TransportError() | StatusError():
             return Code.TRY_LATER if error.retryable else Code.GIVE_UP
-        case ResponseError():
+        case InvalidResponseError():
             return Code.BAD_RESPONSE
         case _:
             return Code.WRONG_USE

@@ -16,7 +16,7 @@ import click
 import sitestats
 from sitestats import SiteStatsError, StatsQuery
 from sitestats._common.text import csv_line, plain
-from sitestats._query.builder import requested
+from sitestats._query.builder import parameters_of
 
 from ._exits import Code, code_of, in_shell_terms, one_line, tell_failures, worst
 from ._options import format_option, in_output, into
@@ -134,9 +134,9 @@ class View:
         Raises:
             UsageError: Several are requested, or another one.
         """
-        wanted = requested(query)
-        has_totals = not {*wanted.fields} <= {*wanted.lists}
-        tables = [*(["totals"] if has_totals else []), *wanted.lists]
+        parameters = parameters_of(query)
+        has_totals = not {*parameters.fields} <= {*parameters.lists}
+        tables = [*(["totals"] if has_totals else []), *parameters.lists]
         known = ", ".join(tables)
         if self.table is not None and self.table not in tables:
             raise click.UsageError(
@@ -149,7 +149,7 @@ class View:
                 f"with one of {known}"
             )
         table = self.table or next(iter(tables), None)
-        rows = int(wanted.params.get("limit", _MOST_ENTRIES))
+        rows = int(parameters.params.get("limit", _MOST_ENTRIES))
         return View(self.output, None if table == "totals" else table, rows)
 
 
@@ -200,9 +200,9 @@ def print_rows(
             if wrong is not None:
                 failed.append((_described(wrong.query), wrong.error))
                 if is_json:
-                    wanted = requested(wrong.query)
-                    about = {"path": wanted.path or "*", **wanted.params}
-                    show(_failure(wanted.hostname, about, wrong.error))
+                    parameters = parameters_of(wrong.query)
+                    about = {"path": parameters.path or "*", **parameters.params}
+                    show(_failure(parameters.hostname, about, wrong.error))
             elif is_json:
                 found: Any = _joined([row], size)
                 show({**found[0].to_dict()})

@@ -12,8 +12,8 @@ import attrs
 import click
 
 import sitestats
-from sitestats import Problem, QueryError, SiteStatsError, StatsQuery
-from sitestats._query.builder import query_against, requested
+from sitestats import InvalidInputError, Problem, SiteStatsError, StatsQuery
+from sitestats._query.builder import parameters_of, query_against
 from sitestats._query.periods import Unit
 
 from . import _options as options
@@ -197,7 +197,7 @@ def build_queries(
         fields: The fields if the options name none.
 
     Raises:
-        QueryError: With the problems of all options.
+        InvalidInputError: With the problems of all options.
     """
     # Any valid host name, to check the options before the hosts.
     base, problems = _after(steps, StatsQuery("example.com"), fields)
@@ -213,12 +213,12 @@ def build_queries(
                 queries.append(_after(steps, query, fields)[0])
             else:
                 queries.append(base.website(host))
-        except QueryError as error:
+        except InvalidInputError as error:
             problems += [
                 attrs.evolve(p, where=where or p.where) for p in error.problems
             ]
     if problems:
-        raise QueryError(problems)
+        raise InvalidInputError(problems)
     again = [query.hostname for query, count in Counter(queries).items() if count > 1]
     if again:
         more = f" and {len(again) - 1:,} more" if again[1:] else ""
@@ -236,9 +236,9 @@ def _after(
     for step in steps:
         try:
             query = step(query)
-        except QueryError as error:
+        except InvalidInputError as error:
             problems += error.problems
-    if not {"fields", "events"} & requested(query).params.keys():
+    if not {"fields", "events"} & parameters_of(query).params.keys():
         query = methodcaller("fields", *default)(query)
     return query, problems
 
@@ -262,13 +262,14 @@ def find_rows(
         every: Whether all websites of the user are meant.
 
     Raises:
-        QueryError: An option, a HOST or the only query is wrong. No query is sent.
+        InvalidInputError: An option, a HOST or the only query is wrong. No query is
+            sent.
     """
     for query in queries:
         # In any zone: the days of each zone are found later.
         _in_zone(query, "UTC", split)
     if not every:
-        with suppress(QueryError):
+        with suppress(InvalidInputError):
             return [
                 row for query in queries for row in _in_zone(query, None, split)
             ], []
@@ -283,7 +284,7 @@ def find_rows(
     for name, query in named:
         try:
             rows += _in_zone(query.website(name), zones.get(name), split)
-        except QueryError as error:
+        except InvalidInputError as error:
             if len(named) == 1 and not every:
                 raise
             refused.append((name, error))
@@ -294,10 +295,10 @@ def _in_zone(
     query: StatsQuery, zone: str | None, split: Callable[[StatsQuery], list[Row]]
 ) -> list[Row]:
     """The rows of *query*, whose words become dates where they have to."""
-    zone = requested(query).timezone or zone
+    zone = parameters_of(query).timezone or zone
     try:
         return split(query)
-    except QueryError:
+    except InvalidInputError:
         if zone is None:
             raise
     return split(query.timezone(zone).pinned())
@@ -307,14 +308,15 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
     """*query* for the period *against*.
 
     Raises:
-        QueryError: The period does not exist, or *query* has no period before it.
+        InvalidInputError: The period does not exist, or *query* has no period before
+            it.
     """
     query.validate()
     start, between, end = against.partition("..")
     try:
         other = query_against(query, (start, end) if between else against)
         other.validate()
-    except QueryError as error:
+    except InvalidInputError as error:
         problems = (attrs.evolve(one, where="against") for one in error.problems)
-        raise QueryError(problems) from None
+        raise InvalidInputError(problems) from None
     return other

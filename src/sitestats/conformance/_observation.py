@@ -24,11 +24,11 @@ from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._common.zones import zone_names
-from sitestats._protocol.failures import OK
+from sitestats._protocol.error_responses import OK
 from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import decode_json, read_stats, read_websites
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, parameters_of
 
 # --- the cases ----------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class Case:
             for name, value in {**_PARAMS, **self.params}.items()
             if name not in self.without
         }
-        address = requested(query.path(self.path) if self.path else query).address
+        address = parameters_of(query.path(self.path) if self.path else query).address
         return HttpRequest(
             "GET", address, tuple(params.items()), credentials=Credentials.KEY
         )
@@ -131,7 +131,9 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
             else:
                 address = f"https://a.example{request.path}?{urlencode(request.params)}"
                 query = StatsQuery.from_url(address)
-                found = read_stats(response, request, query, requested(query)).to_dict()
+                found = read_stats(
+                    response, request, query, parameters_of(query)
+                ).to_dict()
     except SiteStatsError as error:
         return HttpResponse(0, {"content-type": type(error).__name__})
     return HttpResponse(OK[0], {}, json.dumps(found).encode())

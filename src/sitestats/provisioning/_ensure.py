@@ -28,15 +28,15 @@ import attrs
 
 from sitestats._common.errors import (
     RateLimitedError,
-    ServiceError,
     SiteStatsError,
+    StatusError,
     TransportError,
     WebsiteLockedError,
     warn,
 )
 from sitestats._common.settings import Settings
 from sitestats._protocol import operations
-from sitestats._protocol.failures import is_about_account
+from sitestats._protocol.error_responses import is_about_account
 from sitestats._protocol.flow import Flow, Note, Sleep, now
 from sitestats._results.websites import AddedWebsite, Website
 
@@ -161,13 +161,13 @@ class EnsureFlow:
 
     def _add(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
         self._list_is_old = True
-        wanted = as_added(spec)
+        expected = as_added(spec)
         try:
             added = yield from operations.add_website(
                 self._settings,
                 spec.hostname,
-                timezone=wanted.timezone,
-                public=bool(wanted.public),
+                timezone=expected.timezone,
+                public=bool(expected.public),
                 label=spec.label,
                 # A warning may be raised as an error, although the website was
                 # added; the report has the differences.
@@ -178,7 +178,7 @@ class EnsureFlow:
         self._rate_limits = 0
         # Under both names, so that neither is added when it follows in the list.
         self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
-        return ProvisionedWebsite(spec, "added", added, differences_of(wanted, added))
+        return ProvisionedWebsite(spec, "added", added, differences_of(expected, added))
 
     def _after_error(
         self, spec: WebsiteSpec, error: SiteStatsError
@@ -280,7 +280,7 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
     """
     # The class of an error may come from the words of its message, which contains
     # the host name: so the status counts, and then the other words.
-    if not isinstance(error, ServiceError) or isinstance(error, WebsiteLockedError):
+    if not isinstance(error, StatusError) or isinstance(error, WebsiteLockedError):
         return False
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
     return error.status in _ACCOUNT_STATUSES or is_about_account(message)
@@ -293,7 +293,7 @@ def _is_refusal(error: SiteStatsError) -> bool:
     Nor is a 408, which a gateway sends when it stops waiting.
     """
     return (
-        isinstance(error, ServiceError)
+        isinstance(error, StatusError)
         and error.status < _SERVER_ERROR
         and error.status != _REQUEST_TIMEOUT
     )

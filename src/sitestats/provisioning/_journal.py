@@ -24,7 +24,7 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, Problem, SpecError
+from sitestats._common.errors import ConfigurationError, InvalidInputError, Problem
 from sitestats._common.lock_files import locked
 from sitestats._common.settings import Settings
 
@@ -80,8 +80,8 @@ class Journals:
         """Read what earlier runs left in *file*, and write to it from now on.
 
         Raises:
-            SpecError: It is not a journal for *service*, or is damaged. It is not
-                changed.
+            InvalidInputError: It is not a journal for *service*, or is damaged. It is
+                not changed.
         """
         head = json.dumps({"journal": "sitestats", "service": service})
         self._head = f"{head}\n".encode()
@@ -147,7 +147,7 @@ def open_journals(
     Raises:
         BusyError: Another run has locked one.
         ConfigurationError: The state folder can't be used, and there is no *path*.
-        SpecError: One is not a journal for this service, or is damaged.
+        InvalidInputError: One is not a journal for this service, or is damaged.
         OSError: The one at *path* can't be opened.
     """
     service = str(settings.base)
@@ -201,5 +201,5 @@ def state_folder() -> Path:
     return home / ".local" / "state" / "sitestats"
 
 
-def _refused(message: str, where: str) -> SpecError:
-    return SpecError([Problem(message, rule="journal", where=where)])
+def _refused(message: str, where: str) -> InvalidInputError:
+    return InvalidInputError([Problem(message, rule="journal", where=where)])

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError, load_extra, warn
+from sitestats._common.errors import InvalidInputError, Problem, load_extra, warn
 from sitestats._common.text import FORMULA, counted, did_you_mean, shown
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
@@ -94,7 +94,7 @@ def read_host_list(
         else:
             problems.append(_problem(f"a host name is text, not {shown(host)}", where))
     if problems:
-        raise SpecError(problems)
+        raise InvalidInputError(problems)
     return hosts
 
 
@@ -112,7 +112,8 @@ def load_fields(
     field, and without a warning.
 
     Raises:
-        SpecError: The list or its columns can't be understood, or it has no websites.
+        InvalidInputError: The list or its columns can't be understood, or it has no
+            websites.
         OSError: It can't be read.
     """
     if isinstance(source, str | os.PathLike):
@@ -185,7 +186,9 @@ def _fields_of(
                 + ("" if hint else _IGNORE)
             )
     if wrong:
-        raise SpecError([_problem(text, where) for text in dict.fromkeys(wrong)])
+        raise InvalidInputError(
+            [_problem(text, where) for text in dict.fromkeys(wrong)]
+        )
     if others and ignore:
         warn(f"{where}: ignored columns: {', '.join(map(shown, others))}")
     return found
@@ -353,4 +356,4 @@ def _problem(message: str, where: str) -> Problem:
 
 
 def _refuse(message: str, where: str) -> NoReturn:
-    raise SpecError([_problem(message, where)]) from None
+    raise InvalidInputError([_problem(message, where)]) from None

@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, Never, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import ResponseError, ServiceError, SiteStatsError
+from sitestats._common.errors import InvalidResponseError, SiteStatsError, StatusError
 from sitestats._common.text import counted, shown
 from sitestats._public import Public
-from sitestats._results.display import Displayed, HasFrame, Table
+from sitestats._results.bases import Displayed, HasRows, Table
 from sitestats._results.tables import Column, of_rows
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
@@ -35,7 +35,7 @@ _MOST_NAMED: Final = 5
 
 def message_of(error: SiteStatsError | None) -> str | None:
     """What went wrong, on one line: the service's own message if there is one."""
-    text = error.message if isinstance(error, ServiceError) else str(error)
+    text = error.message if isinstance(error, StatusError) else str(error)
     return None if error is None else " ".join(text.split())
 
 
@@ -87,7 +87,7 @@ class ProvisionedWebsite(Public):
         return self.hostname if written.isascii() else f"{self.hostname} ({written})"
 
     @property
-    def wanted(self) -> WebsiteSpec:
+    def expected(self) -> WebsiteSpec:
         """The specification. If the website does not exist yet, the values that it
         leaves out have their defaults.
         """
@@ -107,8 +107,8 @@ class ProvisionedWebsite(Public):
             "hostname": self.hostname,
             "written": self.spec.written,
             "state": self.state,
-            "timezone": self.wanted.timezone,
-            "public": self.wanted.public,
+            "timezone": self.expected.timezone,
+            "public": self.expected.public,
             "label": self.spec.label,
             "differences": "; ".join(map(str, self.differences)) or None,
             "error": message_of(self.error),
@@ -124,17 +124,17 @@ class ProvisionedWebsite(Public):
     def detail(self) -> str:
         """What to print beside the state; often nothing."""
         if self.state == "to_add":
-            visibility = "public" if self.wanted.public else "private"
+            visibility = "public" if self.expected.public else "private"
             label = (
                 "" if self.spec.label is None else f", label {shown(self.spec.label)}"
             )
-            return f"{self.wanted.timezone}, {visibility}{label}"
+            return f"{self.expected.timezone}, {visibility}{label}"
         found = [*map(str, self.differences), message_of(self.error)]
         return "; ".join(filter(None, found))
 
 
 @attrs.frozen(repr=False)
-class _Items(HasFrame[Never], Displayed):
+class _Items(HasRows[Never], Displayed):
     """One item for each specification: what plans and reports have in common."""
 
     items: tuple[ProvisionedWebsite, ...]
@@ -218,15 +218,6 @@ class _Items(HasFrame[Never], Displayed):
         ]
         return "\n".join([self.summary(), *map(str.rstrip, lines), *self._notes()])
 
-    def to_pandas(self, field: None = None) -> Any:
-        """A pandas data frame with one row for each website.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        # A flag without gaps is a plain bool; this column has always been nullable.
-        return super().to_pandas(field).astype({"public": "boolean"})
-
     def _table(self, _field: None = None) -> Sequence[Column]:
         return of_rows(_COLUMNS, [[*item.row().values()] for item in self.items])
 
@@ -238,8 +229,8 @@ class _Items(HasFrame[Never], Displayed):
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [
             (
-                *(item.names, item.state.replace("_", " "), item.wanted.timezone),
-                *(item.wanted.public, item.spec.label, item.detail() or None),
+                *(item.names, item.state.replace("_", " "), item.expected.timezone),
+                *(item.expected.public, item.spec.label, item.detail() or None),
             )
             for item in items
         ]
@@ -365,6 +356,6 @@ def existing(
     differences = differences_of(spec, website)
     names = (name.removeprefix("is_") for name in getattr(website, "unknown", ()))
     unread = ", ".join(n for n in names if getattr(spec, n, None) is not None)
-    error = ResponseError(f"{unread} can't be read") if unread else None
+    error = InvalidResponseError(f"{unread} can't be read") if unread else None
     state: State = "differing" if differences else "unknown" if unread else "present"
     return ProvisionedWebsite(spec, state, website, differences, error)

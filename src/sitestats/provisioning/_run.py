@@ -83,20 +83,20 @@ def open_run(
 
     Raises:
         ReadOnlyError: The client is read-only.
-        SpecError: One of *specs* is given twice; or a file is not a journal for this
-            service, or is damaged.
+        InvalidInputError: One of *specs* is given twice; or a file is not a journal for
+            this service, or is damaged.
         BusyError: Another run uses the account or the journal.
         ConfigurationError: No journal is given, and the state folder can't be used.
         OSError: The journal can't be opened.
     """
-    wanted = as_specs(specs)
+    expected = as_specs(specs)
     if settings.read_only:
         raise ReadOnlyError(
             f"{settings.why_read_only}, so no website is added: plan shows which "
             "ones would be"
         )
     with open_journals(settings, journal) as journals:
-        run = Run(wanted, journals)
+        run = Run(expected, journals)
         try:
             # The bar has ended when the report is printed.
             with showing(progress, "websites") as run.show:

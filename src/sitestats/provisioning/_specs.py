@@ -9,7 +9,12 @@ from typing import Any, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, ResponseError, SpecError, warn
+from sitestats._common.errors import (
+    InvalidInputError,
+    InvalidResponseError,
+    Problem,
+    warn,
+)
 from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
@@ -41,7 +46,7 @@ class WebsiteSpec(Public):
     in an empty cell, counts as None.
 
     Raises:
-        SpecError: A value breaks a rule; ``problems`` has all of them.
+        InvalidInputError: A value breaks a rule; ``problems`` has all of them.
 
     Example:
         >>> from sitestats import WebsiteSpec
@@ -72,7 +77,7 @@ class WebsiteSpec(Public):
             where, message = "accept_differing", f"true or false, not {shown(accepts)}"
             problems.append(Problem(message, "website-accept-differing", where=where))
         if problems:
-            raise SpecError(problems)
+            raise InvalidInputError(problems)
 
     @classmethod
     def load(
@@ -122,8 +127,8 @@ class WebsiteSpec(Public):
             The specifications in the list's order.
 
         Raises:
-            SpecError: The list breaks a rule, or has no websites. ``problems`` has all
-                mistakes with their places: ``list.csv:3: timezone``, and
+            InvalidInputError: The list breaks a rule, or has no websites. ``problems``
+                has all mistakes with their places: ``list.csv:3: timezone``, and
                 ``list.json: websites[3]: timezone`` in TOML and JSON. A website that is
                 listed twice with different values is a mistake, too.
             OSError: The file can't be read.
@@ -147,7 +152,7 @@ class WebsiteSpec(Public):
         ):
             try:
                 spec = cls(**given | fields)
-            except SpecError as error:
+            except InvalidInputError as error:
                 problems += [
                     attrs.evolve(problem, where=f"{where}: {problem.where}")
                     for problem in error.problems
@@ -159,7 +164,7 @@ class WebsiteSpec(Public):
             elif there != where:
                 again.append(f"{spec.hostname} ({where})")
         if problems:
-            raise SpecError(problems)
+            raise InvalidInputError(problems)
         if again:
             warn(
                 f"websites that are listed again count once: {again[0]}"
@@ -174,8 +179,8 @@ class WebsiteSpec(Public):
         A website without a label gets a specification without one.
 
         Raises:
-            SpecError: The service would not accept its own values, such as a time zone
-                that is not in the tz database; or one of them can't be read.
+            InvalidInputError: The service would not accept its own values, such as a
+                time zone that is not in the tz database; or one of them can't be read.
 
         Example:
             >>> specs = [WebsiteSpec.of(website) for website in client.websites.list()]
@@ -183,7 +188,7 @@ class WebsiteSpec(Public):
             True
         """
         if {"timezone", "is_public", "label"}.intersection(website.unknown):
-            raise SpecError(website.problems)
+            raise InvalidInputError(website.problems)
         return cls(
             website.hostname,
             timezone=website.timezone,
@@ -196,13 +201,13 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
     """*specs* as a tuple, with a specification for each that is a host name.
 
     Raises:
-        SpecError: They are not a list; or some are neither, or are given twice. All of
-            them are listed.
+        InvalidInputError: They are not a list; or some are neither, or are given twice.
+            All of them are listed.
     """
     # A text would be a list of letters, and a mapping one of its keys.
     whole = cast("object", specs)
     if isinstance(whole, str | Mapping) or not isinstance(whole, Iterable):
-        raise SpecError(
+        raise InvalidInputError(
             f"give a list of host names or specifications, not {shown(specs)}: "
             "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
         )
@@ -216,7 +221,7 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
             if (there := found.setdefault(spec.hostname, (spec, where))[1]) != where:
                 problems.append(_duplicate(spec, where, there))
     if problems:
-        raise SpecError(problems)
+        raise InvalidInputError(problems)
     return tuple(spec for spec, _ in found.values())
 
 
@@ -247,16 +252,16 @@ class Difference(Public):
     name: str
     """``"timezone"``, ``"public"``, ``"label"``, or ``"hostname"`` where the
     service added the website under another one."""
-    wanted: str | bool
+    expected: str | bool
     found: str | bool | None
 
     def to_dict(self) -> dict[str, str | bool | None]:
         """For JSON: ``field``, ``expected`` and ``found``."""
-        return {"field": self.name, "expected": self.wanted, "found": self.found}
+        return {"field": self.name, "expected": self.expected, "found": self.found}
 
     def __str__(self) -> str:
-        found, wanted = _text(self.found), _text(self.wanted)
-        return f"{self.name} is {found} and should be {wanted}"
+        found, expected = _text(self.found), _text(self.expected)
+        return f"{self.name} is {found} and should be {expected}"
 
 
 def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
@@ -287,18 +292,18 @@ def differences_of(
         for name in website.unknown:
             found.pop(name.removeprefix("is_"), None)
     return tuple(
-        Difference(name, wanted, value)
+        Difference(name, expected, value)
         for name, value in found.items()
-        if (wanted := getattr(spec, name)) is not None
-        and not _is_same(name, wanted, value)
+        if (expected := getattr(spec, name)) is not None
+        and not _is_same(name, expected, value)
     )
 
 
-def _is_same(name: str, wanted: str | bool, found: str | bool | None) -> bool:  # noqa: FBT001 - values
+def _is_same(name: str, expected: str | bool, found: str | bool | None) -> bool:  # noqa: FBT001 - values
     if name == "timezone":
-        return isinstance(found, str) and same_zone(str(wanted), found)
+        return isinstance(found, str) and same_zone(str(expected), found)
     # A website without a label has an empty one or none, and both mean the same.
-    return wanted == ("" if found is None else found)
+    return expected == ("" if found is None else found)
 
 
 def normalised(hostname: str) -> str:
@@ -311,14 +316,14 @@ def normalised(hostname: str) -> str:
 
 def by_hostname(
     websites: WebsiteList,
-) -> tuple[dict[str, Website], ResponseError | None]:
+) -> tuple[dict[str, Website], InvalidResponseError | None]:
     """The websites by their normalised host names, the first of each name; and why no
     other one may be added, if that is so: it can't be undone.
     """
     listed = {normalised(website.hostname): website for website in [*websites][::-1]}
     if not websites.incomplete:
         return listed, None
-    return listed, ResponseError(
+    return listed, InvalidResponseError(
         "the list has a website whose host name can't be read, which may be one to "
         "add, so none is added: look in the service's dashboard",
         problems=websites.problems,

@@ -14,8 +14,8 @@ import attrs
 import msgspec
 
 from sitestats._common.errors import (
+    InvalidResponseError,
     RateLimitedError,
-    ResponseError,
     ServerError,
     SiteStatsError,
     TransportError,
@@ -335,7 +335,9 @@ class WebsiteDays:
 
 def is_lasting(error: SiteStatsError) -> bool:
     """Whether every other day of the website would get *error* as well."""
-    return not (error.retryable or isinstance(error, (ResponseError, *_NO_SERVICE)))
+    return not (
+        error.retryable or isinstance(error, (InvalidResponseError, *_NO_SERVICE))
+    )
 
 
 def error_line(error: SiteStatsError) -> str:

@@ -19,9 +19,9 @@ from dlt.extract.resource import DltResource
 from sitestats import Client, StatsQuery, Website
 from sitestats._common.errors import (
     ConfigurationError,
+    InvalidInputError,
+    InvalidResponseError,
     Problem,
-    QueryError,
-    ResponseError,
     SiteStatsError,
     warn,
 )
@@ -167,7 +167,7 @@ def sitestats_source(
         The resources ``websites`` and ``days``, for ``update`` or a pipeline of dlt.
 
     Raises:
-        QueryError: A host name or the name of a list is not valid.
+        InvalidInputError: A host name or the name of a list is not valid.
         ConfigurationError: The client can't be made, or a number is not valid.
     """
     set_default("runtime.dlthub_telemetry", value=False)
@@ -184,7 +184,7 @@ def sitestats_source(
     for name in lists or ():
         if name not in {*TABLES, *TOTALS}:
             there = f"{shown(name)} is not a table; the tables are {', '.join(TABLES)}"
-            raise QueryError([Problem(there, where="lists")])
+            raise InvalidInputError([Problem(there, where="lists")])
     run = _Run(
         make_client=make_client,
         first_day=first_day and dt.date.fromisoformat(str(first_day)),
@@ -301,7 +301,7 @@ class _Run:
             )
             try:
                 StatsQuery(name).timezone(zone)
-            except QueryError as error:
+            except InvalidInputError as error:
                 websites[name].end(error_line(error), lasting=True)
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
@@ -416,22 +416,24 @@ class _Run:
         day = key["first_day"] = period[0]
         if stats.first_day != day:
             why = f"the response is about another day: {stats.first_day}"
-            website.failed(period, ResponseError(why, body=stats.body))
+            website.failed(period, InvalidResponseError(why, body=stats.body))
         # By the service's clock: it is requested again when it is over.
         elif not stats.partial:
             values = {total: getattr(stats, total) for total in self._totals}
             self._rows[DAYS].add(**key, **values)
-            unread: ResponseError | None = None
+            unread: InvalidResponseError | None = None
             for name in self._lists:
                 try:
                     self._rows[name].add_entries(getattr(stats, name), key)
-                except ResponseError as error:
+                except InvalidResponseError as error:
                     unread = error
             if unread is not None:
                 raise unread
             website.read(day, Totals(stats.pageviews, stats.visitors))
             if problems := stats.problems:
-                website.note(day, ResponseError("not as documented", problems=problems))
+                website.note(
+                    day, InvalidResponseError("not as documented", problems=problems)
+                )
 
     def _add_months(
         self, _website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -479,7 +481,7 @@ def _hostname_of(website: Website) -> str:
     """Its name as it is requested, so that one website has one name."""
     try:
         return StatsQuery(website).hostname
-    except QueryError:
+    except InvalidInputError:
         return str(storable(website.hostname))
 
 

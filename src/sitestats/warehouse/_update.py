@@ -23,7 +23,7 @@ from sitestats import StatsQuery
 from sitestats._common.errors import (
     BusyError,
     ConfigurationError,
-    QueryError,
+    InvalidInputError,
     SiteStatsError,
     warn,
 )
@@ -242,7 +242,7 @@ def forget(
 def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
     """*name* as it is stored, of a website that may be forgotten."""
     coverage = state.get("coverage", {})
-    with suppress(QueryError):
+    with suppress(InvalidInputError):
         name = StatsQuery(name).hostname
     if name not in coverage:
         hint = did_you_mean(name, coverage)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import InvalidInputError
 from sitestats._common.wire import HttpResponse, parse_http_date
 from sitestats._query import periods
 
 if TYPE_CHECKING:
-    from sitestats._query.requested import Requested
+    from sitestats._query.parameters import Parameters
     from sitestats._results.stats import Stats
 
 MAX_AGE: Final = timedelta(days=30)
@@ -30,30 +30,30 @@ _MARGIN: Final = timedelta(minutes=10)
 may be some minutes ahead."""
 
 
-def response_key(requested: Requested, now: datetime) -> str | None:
-    """What a stored response to *requested* is found by at the moment *now*.
+def response_key(parameters: Parameters, now: datetime) -> str | None:
+    """What a stored response to *parameters* is found by at the moment *now*.
 
     None if the response is not stored: the service chooses a part of the period, words
     have no time zone, or a parameter was not checked.
     """
-    start, end = requested.params.get("start"), requested.params.get("end")
-    if start is None or end is None or not requested.is_documented:
+    start, end = parameters.params.get("start"), parameters.params.get("end")
+    if start is None or end is None or not parameters.is_documented:
         return None
     # Words are other days tomorrow.
     if periods.as_date(start) is None or periods.as_date(end) is None:
-        if requested.timezone is None:
+        if parameters.timezone is None:
             return None
         try:
-            start, end = periods.pinned(start, end, requested.timezone, now)
-        except QueryError:
+            start, end = periods.pinned(start, end, parameters.timezone, now)
+        except InvalidInputError:
             return None
-    return _key_of_days(requested, start, end)
+    return _key_of_days(parameters, start, end)
 
 
-def _key_of_days(requested: Requested, first_day: str, last_day: str) -> str:
-    params = requested.params.items()
+def _key_of_days(parameters: Parameters, first_day: str, last_day: str) -> str:
+    params = parameters.params.items()
     others = sorted(pair for pair in params if pair[0] not in {"start", "end"})
-    return json.dumps([requested.address, others, first_day, last_day])
+    return json.dumps([parameters.address, others, first_day, last_day])
 
 
 @attrs.frozen
@@ -101,7 +101,7 @@ class StoreEntry:
 
 
 def to_store(
-    requested: Requested, response: HttpResponse, stats: Stats, now: datetime
+    parameters: Parameters, response: HttpResponse, stats: Stats, now: datetime
 ) -> tuple[str, StoreEntry] | None:
     """The key of *response*, which was read as *stats* at the time *now*, and what to
     store; None for nothing.
@@ -113,8 +113,8 @@ def to_store(
     moment, first, last = response.date, stats.first_day, stats.last_day
     if (
         response.status != 200  # noqa: PLR2004  a good response
-        or not {"start", "end"} <= requested.params.keys()
-        or not requested.is_documented
+        or not {"start", "end"} <= parameters.params.keys()
+        or not parameters.is_documented
         or stats._warnings  # noqa: SLF001 - for this folder
         or moment is None
         or stats.end is None
@@ -124,5 +124,5 @@ def to_store(
         or min(moment, now) <= stats.end + _MARGIN
     ):
         return None
-    key = _key_of_days(requested, first.isoformat(), last.isoformat())
+    key = _key_of_days(parameters, first.isoformat(), last.isoformat())
     return key, StoreEntry(response.headers["date"], stats.timezone, response.body)

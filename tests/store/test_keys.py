@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from query_strategies import queries
 from sitestats import Stats, StatsQuery
 from sitestats._common.wire import HttpResponse
-from sitestats._query.builder import requested
-from sitestats._store.rules import StoreEntry, response_key, to_store
+from sitestats._query.builder import parameters_of
+from sitestats._store.keys import StoreEntry, response_key, to_store
 
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
 DAY = StatsQuery("example.com").fields("visitors").between("2026-05-01", "2026-05-09")
@@ -66,7 +66,7 @@ def test_what_is_not_certain_is_not_stored(
     service's clock, or of a query with a parameter whose meaning is not known.
     """
     found = stats(**{"query": DAY, **changes})
-    assert to_store(requested(found.query), received, found, NOON) is None
+    assert to_store(parameters_of(found.query), received, found, NOON) is None
 
 
 MARGIN = timedelta(minutes=10)
@@ -84,7 +84,7 @@ def test_a_period_must_be_over_by_both_clocks(
     """
     # A date in a header has no fractions.
     date = (END + service).replace(microsecond=0)
-    stored = to_store(requested(DAY), response(date), stats(DAY), END + machine)
+    stored = to_store(parameters_of(DAY), response(date), stats(DAY), END + machine)
     assert (stored is not None) == (min(date, END + machine) > END + MARGIN)
 
 
@@ -100,7 +100,7 @@ def test_a_period_must_be_over_by_both_clocks(
 )
 def test_what_is_not_certain_is_not_looked_up(query: StatsQuery) -> None:
     """A query whose days or whose meaning is not certain finds nothing."""
-    assert response_key(requested(query), NOON) is None
+    assert response_key(parameters_of(query), NOON) is None
 
 
 def test_words_are_days_in_the_zone_of_the_query() -> None:
@@ -112,9 +112,9 @@ def test_words_are_days_in_the_zone_of_the_query() -> None:
         (before, "2026-05-07", "2026-05-09"),
         (before + timedelta(seconds=1), "2026-05-08", "2026-05-10"),
     ):
-        found = response_key(requested(WORDS), now)
+        found = response_key(parameters_of(WORDS), now)
         assert found is not None
-        assert found == response_key(requested(WORDS.between(*dates)), now)
+        assert found == response_key(parameters_of(WORDS.between(*dates)), now)
 
 
 def test_words_are_stored_by_the_days_of_the_response() -> None:
@@ -124,9 +124,9 @@ def test_words_are_stored_by_the_days_of_the_response() -> None:
     query = DAY.timezone("UTC").on("yesterday")
     day = datetime(2026, 5, 9, tzinfo=UTC).date()
     one = {"start": datetime(2026, 5, 9, tzinfo=UTC), "first_day": day}
-    stored = to_store(requested(query), response(), stats(query, **one), NOON)
+    stored = to_store(parameters_of(query), response(), stats(query, **one), NOON)
     assert stored is not None
-    assert stored[0] == response_key(requested(query.on(day)), NOON)
+    assert stored[0] == response_key(parameters_of(query.on(day)), NOON)
 
 
 past = queries().map(lambda query: query.timezone("UTC").on("2026-05-01"))
@@ -140,7 +140,7 @@ def test_two_queries_are_found_together_if_they_send_the_same(
     """Two queries have the same lookup exactly if they send the same, whatever the
     order of their steps; a page of a website is no other website's.
     """
-    sent, other_sent = requested(one), requested(other)
+    sent, other_sent = parameters_of(one), parameters_of(other)
     first, second = response_key(sent, NOON), response_key(other_sent, NOON)
     if first and second:
         same = sent.params == other_sent.params and sent.address == other_sent.address

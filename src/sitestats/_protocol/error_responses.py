@@ -16,13 +16,13 @@ from typing import Final
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
+    InvalidResponseError,
     NotFoundError,
     PermissionDeniedError,
     Problem,
     RateLimitedError,
-    ResponseError,
     ServerError,
-    ServiceError,
+    StatusError,
     WebsiteLockedError,
 )
 from sitestats._common.text import cut, plain
@@ -32,7 +32,7 @@ OK: Final = range(200, 300)
 """The statuses of success."""
 _LOCKED_CODE: Final = "BADGE_REQUIRED"
 _REDIRECTS: Final = frozenset(range(300, 400)) - {HTTPStatus.NOT_MODIFIED}
-_BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
+_BY_STATUS: Final[Mapping[int, type[StatusError]]] = {
     401: AuthenticationError,
     403: PermissionDeniedError,
     404: NotFoundError,
@@ -74,9 +74,9 @@ def _has(message: str, words: str) -> bool:
     return re.search(words, own, re.IGNORECASE | re.VERBOSE) is not None
 
 
-def service_error(
+def status_error(
     response: HttpResponse, request: HttpRequest, data: JsonValue
-) -> ServiceError:
+) -> StatusError:
     """The exception for an error response; *data* is its decoded body, or None."""
     fields = data if isinstance(data, dict) else {}
     code, message = fields.get("code"), _message(fields)
@@ -94,7 +94,7 @@ def service_error(
     )
 
 
-def _class(status: int, code: JsonValue, message: str) -> type[ServiceError]:
+def _class(status: int, code: JsonValue, message: str) -> type[StatusError]:
     if code == _LOCKED_CODE:
         return WebsiteLockedError
     if status in _BY_STATUS:
@@ -105,7 +105,7 @@ def _class(status: int, code: JsonValue, message: str) -> type[ServiceError]:
         return PermissionDeniedError
     if _has(message, _CREDENTIALS):
         return AuthenticationError
-    return BadRequestError if status >= HTTPStatus.BAD_REQUEST else ServiceError
+    return BadRequestError if status >= HTTPStatus.BAD_REQUEST else StatusError
 
 
 def _message(fields: Mapping[str, JsonValue]) -> str:
@@ -152,14 +152,14 @@ def _on_a_line(text: str) -> str:
     return cut(plain(" ".join(text[: 4 * _LONGEST].split())), _LONGEST)
 
 
-def response_error(
+def invalid_response(
     response: HttpResponse,
     request: HttpRequest,
     why: str,
     problems: Iterable[Problem] = (),
-) -> ResponseError:
+) -> InvalidResponseError:
     """The exception for a response that can't be read; *why* follows "the response"."""
-    return ResponseError(
+    return InvalidResponseError(
         f"the response to {request} {why}",
         problems=problems,
         body=response.body,

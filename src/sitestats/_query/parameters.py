@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import InvalidInputError, Problem
 from sitestats._common.fields import TOTALS
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 
-from .periods import Word, order_problems
+from .periods import NamedPeriod, order_problems
 from .rules import (
     DEFAULT_LIMIT,
     FILTERS,
@@ -47,7 +47,7 @@ The document has no such limit, but httpx refuses more than 65,536."""
 
 
 @attrs.frozen(slots=False)
-class Requested:
+class Parameters:
     """A query's parameters as they are sent, and their meaning."""
 
     hostname: str
@@ -117,16 +117,16 @@ class Requested:
         return next(filter(is_contains, _patterns(self.params)), "")
 
 
-def read_requested(
-    hostname: str, path: str | None, values: Mapping[str, str], word: Word | None
-) -> Requested:
+def read_parameters(
+    hostname: str, path: str | None, values: Mapping[str, str], word: NamedPeriod | None
+) -> Parameters:
     """Read the *values* of a query, and the days of a *word*."""
     unresolved: tuple[Problem, ...] = ()
     if word is not None:
         try:
             start, end = word.days(values.get("timezone"))
             values = {**values, "start": start, "end": end}
-        except QueryError as error:
+        except InvalidInputError as error:
             unresolved = error.problems
     names = [name for name in _ORDER if name in values]
     if len(names) < len(values):
@@ -134,7 +134,7 @@ def read_requested(
         more = sorted(values.keys() - names)
         names += sorted(more, key=is_documented, reverse=True)
     events = values.get("events")
-    return Requested(
+    return Parameters(
         hostname,
         path,
         {name: values[name] for name in names},
@@ -143,8 +143,8 @@ def read_requested(
         f"/{hostname}{quote(path, safe='/') if path else ''}.json",
         tuple(filter(None, values.get("fields", "").split(","))),
         "*" if events == "*" else None if events is None else tuple(events.split(",")),
-        whole_number(values.get("limit")) or DEFAULT_LIMIT,
-        whole_number(values.get("version")) or LATEST_VERSION,
+        number_in(values.get("limit")) or DEFAULT_LIMIT,
+        number_in(values.get("version")) or LATEST_VERSION,
     )
 
 
@@ -153,7 +153,7 @@ def is_documented(name: str) -> bool:
     return name in _ORDER or name.startswith(METADATA)
 
 
-def whole_number(text: str | None) -> int | None:
+def number_in(text: str | None) -> int | None:
     """The number that *text* is; None for any other text, as an extra_param may be."""
     return int(text) if text and _NUMBER.fullmatch(text) else None
 
@@ -165,17 +165,21 @@ def _patterns(params: Mapping[str, str]) -> list[str]:
 # --- the rules that span steps ------------------------------------------------------
 
 
-def _problems_of(wanted: Requested) -> Iterator[Problem]:
-    params, version = wanted.params, wanted.version
+def _problems_of(parameters: Parameters) -> Iterator[Problem]:
+    params, version = parameters.params, parameters.version
     yield from order_problems(params.get("start"), params.get("end"))
-    if not wanted.fields and wanted.events is None and version > _ALWAYS_WITH_PAGES:
+    if (
+        not parameters.fields
+        and parameters.events is None
+        and version > _ALWAYS_WITH_PAGES
+    ):
         message = (
             "the query requests nothing: add .fields('pageviews', …), .events('…') or "
             ".all_events(); an address without a version is one of .version(1), which "
             "needs none of them"
         )
         yield broken("fields-or-events", message, "fields")
-    if version < LATEST_VERSION and wanted.interval == "hour":
+    if version < LATEST_VERSION and parameters.interval == "hour":
         message = (
             f"'hour' exists from version 6 on and the query is for version {version}: "
             "use .version(6) or .interval('day')"
@@ -187,15 +191,15 @@ def _problems_of(wanted: Requested) -> Iterator[Problem]:
             f"{version}: use .version(6)"
         )
         yield broken("metadata-version", message, "where_metadata")
-    if wanted.path is not None and not PAGE_FILTERS.isdisjoint(params):
+    if parameters.path is not None and not PAGE_FILTERS.isdisjoint(params):
         message = (
-            f"the address names a page already: leave .path({wanted.path!r}) or the "
-            "filters page and pages out"
+            f"the address names a page already: leave .path({parameters.path!r}) or "
+            "the filters page and pages out"
         )
         yield broken("path-or-page", message, "where")
-    if wanted.search:
-        yield from _contains(wanted, shown(wanted.search))
-    if (length := len(wanted.request.target)) > _LONGEST_ADDRESS:
+    if parameters.search:
+        yield from _contains(parameters, shown(parameters.search))
+    if (length := len(parameters.request.target)) > _LONGEST_ADDRESS:
         message = (
             f"the request's address would have {length:,} characters, and the limit is "
             f"{_LONGEST_ADDRESS:,}: request less at once, in several queries"
@@ -203,21 +207,21 @@ def _problems_of(wanted: Requested) -> Iterator[Problem]:
         yield broken("address-length", message, "query")
 
 
-def _contains(wanted: Requested, search: str) -> Iterator[Problem]:
-    if (count := len(_patterns(wanted.params))) > 1:
+def _contains(parameters: Parameters, search: str) -> Iterator[Problem]:
+    if (count := len(_patterns(parameters.params))) > 1:
         message = f"a contains search has exactly one pattern, and there are {count}"
         yield broken("contains-one-pattern", message, "where")
-    others = [name for name in wanted.fields if name not in _CONTAINS_FIELDS]
-    if wanted.version == _ALWAYS_WITH_PAGES:
+    others = [name for name in parameters.fields if name not in _CONTAINS_FIELDS]
+    if parameters.version == _ALWAYS_WITH_PAGES:
         others = ["version 2, which always has the pages"]
-    if wanted.version != _WITHOUT_FIELDS and (others or not wanted.fields):
+    if parameters.version != _WITHOUT_FIELDS and (others or not parameters.fields):
         advice = f"leave out {', '.join(others)}" if others else "add one of these"
         message = (
             f"the contains search {search} gives the fields pageviews, visitors and "
             f"histogram alone: {advice}"
         )
         yield broken("contains-fields", message, "fields")
-    if wanted.events is not None:
+    if parameters.events is not None:
         message = (
             f"the contains search {search} gives no events: request them in another "
             "query"

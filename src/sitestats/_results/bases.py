@@ -27,7 +27,7 @@ from sitestats._common.hostnames import normalise_hostname
 from sitestats._common.text import did_you_mean, shown
 from sitestats._public import Public
 
-from .tables import count_rows, named, to_dicts
+from .tables import column_of, count_rows, to_dicts
 
 if TYPE_CHECKING:
     import os
@@ -65,7 +65,7 @@ FieldT = TypeVar("FieldT", bound=str)
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
-class HasFrame(Generic[FieldT]):
+class HasRows(Generic[FieldT]):
     """A result with rows. Without rows a frame has the same columns and types.
 
     The type of a field is ``Never`` where a result has no lists.
@@ -210,13 +210,13 @@ class HasFrame(Generic[FieldT]):
         """Warn of outcomes without rows in the frame of a list."""
 
 
-class HasFrames(HasFrame[FieldT]):
+class HasLists(HasRows[FieldT]):
     """A result with a frame of its totals, and one of each of its lists."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
-        _lists: Callable[[], Iterable[tuple[str, HasFrames[FieldT]]]]
+        _lists: Callable[[], Iterable[tuple[str, HasLists[FieldT]]]]
         """The lists that there are, each with the results that have it."""
         _queries: Callable[[], Sequence[StatsQuery]]
         """What was requested."""
@@ -229,7 +229,7 @@ class HasFrames(HasFrame[FieldT]):
 
     def _code(self) -> Table:
         """The code that makes each query again."""
-        return Table("queries", [named("code", [*map(repr, self._queries())])])
+        return Table("queries", [column_of("code", [*map(repr, self._queries())])])
 
 
 # --- notebooks and terminals ------------------------------------------------------
@@ -279,7 +279,7 @@ class Displayed(Public):
 
 
 @attrs.frozen(repr=False)
-class Table(HasFrame[Never], Displayed):
+class Table(HasRows[Never], Displayed):
     """Columns below a title: what is displayed, a frame, and a sheet of a workbook.
 
     >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
@@ -322,7 +322,7 @@ def as_tuple(items: Iterable[Any]) -> tuple[Any, ...]:
 
 
 @attrs.frozen(repr=False)
-class Rows(HasFrame[FieldT], Displayed, Generic[ItemT_co, FieldT]):
+class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     """Entries, websites or results in their order.
 
     It has a length and can be iterated. An item is found by its place or by its name,

@@ -15,13 +15,13 @@ from fake_responses import REQUEST, http_response
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
+    InvalidResponseError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitedError,
-    ResponseError,
     ServerError,
-    ServiceError,
     SiteStatsError,
+    StatusError,
     WebsiteLockedError,
 )
 from sitestats._protocol.responses import decode_json
@@ -33,7 +33,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 
 def failed(
     data: Any, status: int, received: dt.datetime | None = None, **headers: str
-) -> ServiceError | ResponseError:
+) -> StatusError | InvalidResponseError:
     """The error that this response becomes."""
     response = attrs.evolve(
         http_response(data, status, **headers), received_at=received
@@ -41,7 +41,7 @@ def failed(
     with pytest.raises(SiteStatsError) as caught:
         decode_json(response, REQUEST)
     error = caught.value
-    assert isinstance(error, ServiceError | ResponseError)
+    assert isinstance(error, StatusError | InvalidResponseError)
     assert error.request is REQUEST
     assert error.body == response.body
     again = pickle.loads(pickle.dumps(error))
@@ -73,12 +73,12 @@ def error_body(error: str, **more: Any) -> dict[str, Any]:
     "data", [error_body("It broke."), {"success": False}, PAGE, b"", b"{"]
 )
 def test_the_status_tells_the_kind(
-    data: Any, status: int, kind: type[ServiceError]
+    data: Any, status: int, kind: type[StatusError]
 ) -> None:
     """The status decides the class of the error, whatever the body is."""
     error = failed(data, status)
     assert type(error) is kind
-    assert isinstance(error, ServiceError)
+    assert isinstance(error, StatusError)
     assert error.status == status
     assert f"(status {status}, GET /example.com.json)" in str(error)
 
@@ -99,13 +99,13 @@ def test_the_status_tells_the_kind(
     ],
 )
 def test_the_message_tells_credentials_from_roles(
-    status: int, message: str, kind: type[ServiceError]
+    status: int, message: str, kind: type[StatusError]
 ) -> None:
     """A 400 becomes an authentication or permission error by its message."""
     for data in (error_body(message), {"success": False, "error": message}):
         error = failed(data, status)
         assert type(error) is kind
-        assert isinstance(error, ServiceError)
+        assert isinstance(error, StatusError)
         assert (error.message, error.status) == (message, status)
 
 
@@ -132,7 +132,7 @@ def test_ok_or_success_false_is_a_failure_whatever_the_status(
 ) -> None:
     """A response of 2xx with ok or success false raises an error."""
     error = failed(data, status)
-    assert type(error) is ServiceError
+    assert type(error) is StatusError
     assert error.status == status
 
 
@@ -169,14 +169,14 @@ def test_the_message_is_the_services_or_describes_the_response(
 ) -> None:
     """Every envelope gives its message; a response without one is described."""
     error = failed(data, status)
-    assert isinstance(error, ServiceError)
+    assert isinstance(error, StatusError)
     assert message in error.message
 
 
 def test_a_message_is_one_line_and_not_endless() -> None:
     """A message has no control characters and a limited length."""
     error = failed(error_body("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
-    assert isinstance(error, ServiceError)
+    assert isinstance(error, StatusError)
     assert error.message.isprintable()
     assert len(error.message) <= 500
 
@@ -214,7 +214,7 @@ def test_retry_after_becomes_seconds(
 def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
     """The error of a redirect names its target, and says what to do."""
     error = failed(b"", status, location=location)
-    assert type(error) is ServiceError
+    assert type(error) is StatusError
     assert shown in error.message
     assert "base address" in error.message
     assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
@@ -245,7 +245,7 @@ def test_any_response_passes_or_is_one_of_our_errors(
     """No body, status or header raises any other exception."""
     try:
         decode_json(http_response(data, status, **headers), REQUEST)
-    except (ServiceError, ResponseError) as error:
+    except (StatusError, InvalidResponseError) as error:
         assert str(error)  # noqa: PT017  either outcome is right
     else:
         assert 200 <= status < 300
