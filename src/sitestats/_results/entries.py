@@ -401,8 +401,7 @@ def _mark_open(
     open_at: dt.datetime,
 ) -> None:
     today = open_at.astimezone(zone).date()
-    for place in reversed(range(len(entries))):
-        entry = entries[place]
+    for place, entry in reversed([*enumerate(entries)]):
         is_over = ending(entry.date, interval) < today
         if entry.start is not None:
             is_over = entry.start.astimezone(dt.UTC) + _HOUR <= open_at
