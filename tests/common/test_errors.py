@@ -13,6 +13,18 @@ import sitestats
 from sitestats import Problem, SiteStatsError, SiteStatsWarning
 from sitestats._common.errors import warn
 from sitestats._common.wire import HttpRequest
+from sitestats._query import builder
+
+
+def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
+    """A warning from deep in the package is shown at the user's own line."""
+    code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
+    inside: dict[str, Any] = {"warn": warn, "__name__": builder.__name__}
+    exec(compile(code, "<deeper>", "exec"), inside)
+    for depth in (0, 7):
+        with pytest.warns(SiteStatsWarning, match="look") as caught:
+            inside["deeper"](depth)
+        assert caught[0].filename == __file__
 
 
 def test_a_warning_without_a_user_is_shown_all_the_same() -> None:

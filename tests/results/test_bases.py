@@ -9,7 +9,8 @@ import pytest
 
 from displayed import pages_of
 from sitestats import StatsQuery
-from sitestats._results.tables import label_of
+from sitestats._results.tables import Column, Kind, label_of
+from sitestats.analysis._frames import to_pandas
 
 QUERY = StatsQuery("shop.example").fields("visitors")
 WITHOUT_RICH = """
@@ -71,6 +72,13 @@ def test_without_a_library(code: str, words: str) -> None:
 def test_a_label_says_what_leaves_traffic_out(query: StatsQuery, label: str) -> None:
     """The period and the form of the response leave nothing out, filters do."""
     assert label_of(query) == label
+
+
+def test_a_missing_flag_is_null_and_not_false() -> None:
+    """An unknown flag is null, in a column of booleans."""
+    frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])
+    assert str(frame["partial"].dtype) == "boolean"
+    assert frame["partial"].isna().tolist() == [False, True]
 
 
 def test_a_lone_surrogate_becomes_an_escape() -> None:

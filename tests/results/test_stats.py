@@ -63,6 +63,16 @@ def test_the_error_shows_the_whole_step() -> None:
         _ = nothing.visitors
 
 
+def test_zero_is_a_value() -> None:
+    """Zero, None and not requested are three different things."""
+    query = QUERY.fields("visitors", "seconds_on_page")
+    result = read_response(query, stats_json(visitors=0, seconds_on_page=None))
+    assert result.visitors == 0
+    assert result.seconds_on_page is None
+    assert "seconds_on_page" in result
+    assert "pageviews" not in result
+
+
 def test_what_was_requested_is_in_the_order_of_the_document() -> None:
     """The order of requested fields is the document's, however the query names them."""
     result = stats(QUERY.events("signup"), events=[{"name": "signup", "total": 7}])

@@ -264,11 +264,15 @@ def info(value: object) -> str:
 
 def fields(names: Collection[object]) -> str:
     """The fields, each once and in the document's order."""
-    with Problems() as problems:
-        for name in names or [""]:
-            what = "a field" + ": .fields(*names) takes a list" * _are_several(name)
-            problems.check(one_of, name, FIELDS, "field-name", what, "fields")
-    return ",".join(name for name in FIELDS if name in names)
+    known = [name for name in FIELDS if name in names]
+    if len(known) < len(names) or not names:
+        with Problems() as problems:
+            for name in names or [""]:
+                hint = ": .fields(*names) takes a list" * _are_several(name)
+                problems.check(
+                    one_of, name, FIELDS, "field-name", f"a field{hint}", "fields"
+                )
+    return ",".join(known)
 
 
 def events(names: Collection[object]) -> str:

@@ -566,6 +566,10 @@ class ComparedPair(Public):
         now, before = (one.stats if one else None for one in (self.now, self.before))
         return Change(total_of(now, name), total_of(before, name))
 
+    def has_list(self, field: str) -> bool:
+        """Whether a list can be read on both sides, if it was requested."""
+        return all(has_list(one, field) for one in self.sides)
+
     def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
         """The rows of a frame: one of the totals, or those of a list."""
         outcome, whole = self.sides[0], self.comparison
@@ -582,11 +586,11 @@ class ComparedPair(Public):
             ]
             errors = filter(None, map(error_of, self.sides))
             last = {"error": "; ".join(errors) or None, **last}
-        elif whole and all(has_list(one, field) for one in self.sides):
-            columns = [*whole[cast("TableName", field)]._table()]  # noqa: SLF001 - of this module
-        else:
+        elif whole is None or not self.has_list(field):
             empty = no_entries(field, outcome.query)
-            columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001
+            columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001 - of this module
+        else:
+            columns = [*whole[cast("TableName", field)]._table()]  # noqa: SLF001
         return around(subject(outcome.query) | days, columns, last)
 
 

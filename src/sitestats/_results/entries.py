@@ -401,7 +401,8 @@ def _mark_open(
     open_at: dt.datetime,
 ) -> None:
     today = open_at.astimezone(zone).date()
-    for place, entry in reversed([*enumerate(entries)]):
+    for place in reversed(range(len(entries))):
+        entry = entries[place]
         is_over = ending(entry.date, interval) < today
         if entry.start is not None:
             is_over = entry.start.astimezone(dt.UTC) + _HOUR <= open_at

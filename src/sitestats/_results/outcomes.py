@@ -121,9 +121,9 @@ OutcomeOf: TypeAlias = Succeeded[FieldsT_contra] | Failed
 """The outcome of one query for these fields."""
 
 
-def error_of(outcome: Outcome) -> str | None:
+def error_of(outcome: Outcome | None) -> str | None:
     """Why a query failed; None for one that succeeded."""
-    error = outcome.error
+    error = outcome and outcome.error
     return f"{type(error).__name__}: {error}" if error else None
 
 
@@ -218,7 +218,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
 
     def _warn(self, field: str) -> None:
         if found := self._left_out(field):
-            some = list[str]()
+            some: list[str] = []
             for one in found[:3]:
                 is_alone = has_list(one, field)
                 why = "in one period alone" if is_alone else f"{field} can't be read"
