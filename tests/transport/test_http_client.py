@@ -90,7 +90,8 @@ def test_a_given_client_sends_the_requests(variant: str, name: str) -> None:
         ) as client,
     ):
         assert client.stats.get(QUERY).pageviews == 7
-    assert [type(one) for one in seen] == [source.Request, source.Response]
+        assert client.request("POST", "/api/custom", json={})["ok"]
+    assert [type(one) for one in seen] == [source.Request, source.Response] * 2
     sent = server.requests[0].decode()
     assert "X-Team: web\r\n" in sent
     assert f"Api-Key: {KEY}\r\n" in sent
@@ -204,6 +205,7 @@ FAULTS: dict[Exception, type[Exception]] = {
     httpx.RemoteProtocolError("x"): ConnectionFailedError,
     httpx.DecodingError("x"): ConnectionFailedError,
     ConnectionResetError("x"): ConnectionFailedError,
+    ConnectionFailedError("x", maybe_sent=False): ConnectionFailedError,
     ssl.SSLError(1, "x"): ConnectionFailedError,
     httpx.ConnectTimeout("x"): RequestTimeoutError,
     httpx.PoolTimeout("x"): RequestTimeoutError,

@@ -15,7 +15,7 @@ from sitestats._common.errors import (
     InvalidResponseError,
     RequestTimeoutError,
     ResponseTooLargeError,
-    SiteStatsError,
+    TransportError,
 )
 
 from .reading import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
@@ -69,8 +69,9 @@ class Failures:
             what = "can't be read" if is_body else "redirects to no address"
             message = f"The response to {request} {what}: {reason}."
             return InvalidResponseError(message, request=request)
-        faults = OSError, ProtocolError, library.HTTPError, self._socks
-        if isinstance(error, SiteStatsError) or not isinstance(error, faults):
+        # A hook of the user may have a client of ours.
+        ours = ProtocolError, TransportError
+        if not isinstance(error, (OSError, *ours, library.HTTPError, self._socks)):
             return None
         links = [error]
         while (cause := links[-1].__cause__) is not None:

@@ -46,7 +46,6 @@ NOTHING: Final = httpx.ByteStream(b"")
 _MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
 _SOCKS_LIMIT: Final = 255
 """RFC 1929, section 2."""
-_NO_AUTH: Final = httpx.Auth()
 _READ_METHODS: Final = frozenset(("GET", "HEAD"))
 
 
@@ -88,7 +87,7 @@ class Outgoing:
         Raises:
             InvalidInputError: httpx does not take its address.
         """
-        headers, auth = self._headers[request.credentials], _NO_AUTH
+        headers, auth = self._headers[request.credentials], self._library.Auth()
         if self._given is not None:
             ours, headers = headers, self._given.headers.copy()
             headers.update(ours)

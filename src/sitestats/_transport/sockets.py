@@ -191,7 +191,7 @@ class AwaitedExchange(Exchange):
         """Call *call* as soon as the socket is ready for it, within the timeout."""
         self._calls += 1
         # TLS may have bytes for each read, so that none waits and others get no turn.
-        if self._calls % 64 == 0:
+        if self._calls % 16 == 0:
             self.left()
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
         # TLS may have bytes already; elsewhere there are seldom any.
