@@ -94,7 +94,7 @@ def expected(
 def _of_model(model: Any) -> Expected:
     """What the object of the Admin API should have that becomes a *model*."""
     # Its public module has no names of its annotations.
-    hints = get_type_hints(model, vars(websites), include_extras=True)
+    hints = get_type_hints(model, websites.__dict__, include_extras=True)
     kinds: dict[str, Any] = {}
     for field in attrs.fields(model):
         if field.name not in {"extra", "problems", "differences"}:
