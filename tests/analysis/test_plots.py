@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -29,7 +30,7 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._results.entries import WeekEntry
+from sitestats._results.entries import HourEntry, WeekEntry
 from sitestats.emulator import Emulator
 from sitestats.types import Comparison
 
@@ -123,6 +124,15 @@ def test_many_entries_are_steps() -> None:
         (path,) = shape.get_paths()
         drawn = [n for n in range(102) if path.contains_point((noon + n, height))]
         assert drawn == [*range(50), *range(60, 100)]
+
+
+def test_an_hour_that_is_repeated_has_a_bar_of_its_own() -> None:
+    """Where clocks are set back, the second hour of a name hides no other one."""
+    first = dt.datetime(2026, 10, 25, 2, tzinfo=ZoneInfo("Europe/Amsterdam"))
+    starts = (first, first.replace(fold=1))
+    hours = [HourEntry(first.date(), 2, 1, start=s, hour=2) for s in starts]
+    bars = entries_of(hours, HourEntry).plot(ax=axes_of()).patches
+    assert bars[0].get_x() != bars[1].get_x()
 
 
 # --- weekends, titles, limits -----------------------------------------------------

@@ -23,7 +23,6 @@ sitestats_warehouse = pytest.importorskip("sitestats.warehouse", exc_type=Import
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
-CODE: Final = re.compile(r"^`{3,}(?:python|\{doctest\})", re.MULTILINE)
 PUBLIC: Final = (
     sitestats,
     sitestats.analysis,

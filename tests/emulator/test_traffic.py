@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,11 +29,6 @@ def client() -> Iterator[Client]:
 def views(client: Client, query: StatsQuery) -> int:
     """The page views of a query."""
     return client.stats.get(query.fields("pageviews")).pageviews
-
-
-def by_value(entries: Any) -> dict[str, int]:
-    """The page views of each entry of a list."""
-    return {entry.value: entry.pageviews for entry in entries}
 
 
 def test_it_is_the_same_in_every_run(client: Client) -> None:

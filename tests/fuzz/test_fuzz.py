@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -18,9 +19,10 @@ import httpx
 import pytest
 
 from both_clients import KEY, QUERY, opened
+from displayed import terminal
 from fault_cases import CASES
 from loopback import Connection, serve
-from sitestats import Client, SiteStatsError, Stats, StatsQuery
+from sitestats import Client, SiteStatsError, Stats, StatsQuery, WebsiteList
 
 # A response may well be odd here.
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
@@ -197,13 +199,19 @@ def check_error(error: SiteStatsError) -> None:
 
 
 def check_result(result: Any) -> None:
-    """Check that it is displayed, pickled and converted."""
+    """Check that it is displayed, pickled and converted, in every way."""
     assert repr(result)
     assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
     if isinstance(result, Stats):
         assert isinstance(result.raw(), dict)
         json.dumps(result.to_dict())
-        assert result._repr_html_().encode()
+        json.dumps(result.compare_to(result).to_dict())
+    if isinstance(result, Stats | WebsiteList):
+        json.dumps(result.to_dicts())
+        assert (result._repr_html_() + terminal(result)).encode()
+        frames = [result.to_pandas(), result.to_polars(), result.to_arrow()]
+        assert {len(frame) for frame in frames} == {len(result.to_dicts())}
+        result.to_excel(io.BytesIO())
 
 
 def in_memory(inputs: int, seed: int) -> Counter[str]:

@@ -285,6 +285,10 @@ CASES: dict[str, Case] = {
     ),
     # TLS.
     "encrypts correctly": case(TLS, OK, options=HTTPS),
+    "encrypts each byte": case(TLS, *map(bytes, zip(OK)), options=HTTPS),
+    "encrypts much at once": case(
+        TLS, whole(GOOD + bytes(2 * MIB).replace(b"\0", b" ")), options=HTTPS
+    ),
     **{
         f"shows a certificate that is {name}": case(
             tls(name), OK, gives=FAILED, count=1, has=UNSENT, options=HTTPS

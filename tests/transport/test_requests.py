@@ -55,23 +55,6 @@ def test_the_bytes_of_requests(variant: str) -> None:
     assert [sorted(lines) for lines in got] == [sorted(lines) for lines in expected]
 
 
-JSON = b"Content-Type: application/json"
-API_KEY, USER_ID = f"Api-Key: {KEY}".encode(), f"User-Id: {USER}".encode()
-
-
-@variants
-def test_without_a_key_there_is_no_header(variant: str) -> None:
-    """Without credentials requests are sent without their headers."""
-    with (
-        serve(polite) as server,
-        opened(variant, server.address, api_key=None, user_id=None) as client,
-        suppress(InvalidResponseError),
-    ):
-        client.stats.get(QUERY)
-    assert b"api-key" not in server.requests[0].lower()
-    assert b"user-id" not in server.requests[0].lower()
-
-
 PIECES = ["/", "//", "\\", "..", ".", "@", ":", "?", "#", "%2f", "%2e%2e", "http:"]
 PIECES += ["evil.example", "127.0.0.1", ":80", "\t", "\n", "%00", "api"]
 paths = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join)
