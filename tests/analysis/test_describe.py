@@ -11,12 +11,11 @@ import matplotlib as mpl
 import pytest
 
 from displayed import Page, pages_of, terminal
-from plotted import axes_of, daily, entries_of, hourly, stats_of
+from plotted import axes_of, daily, hourly, stats_of
 from sitestats import (
     Client,
     Entries,
     Failed,
-    HistogramEntry,
     ListEntry,
     NotFoundError,
     Outcomes,
@@ -164,17 +163,6 @@ def test_a_chart_of_very_many_hours_has_the_last_ones() -> None:
     """A bar narrower than a point of the screen would show nothing."""
     for shown in texts_of(hourly(1500)):
         assert "the last 1,000 of 1,500" in shown
-
-
-def test_bars_that_are_not_whole_say_why() -> None:
-    """A clipped bar has its note, and so has one that is not over."""
-    first = HistogramEntry(dt.date(2026, 5, 31), 9, 9, clipped=True)
-    short = entries_of([first, *daily(3, partial=1)], HistogramEntry)
-    long = entries_of([first, *daily(90, partial=1)], HistogramEntry)
-    for entries in (short, long):
-        for shown in texts_of(entries):
-            assert "cut by the period" in shown
-            assert "not over yet" in shown
 
 
 @pytest.mark.parametrize(

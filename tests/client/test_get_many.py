@@ -246,27 +246,6 @@ def test_in_order_few_are_taken_ahead(variant: str) -> None:
         assert taken <= 5 * 2 + 1
 
 
-@pytest.mark.parametrize("variant", WITH_TRIO[1:])
-def test_an_asynchronous_source(variant: str) -> None:
-    """An async generator of queries is read as outcomes are read."""
-    taken = 0
-
-    async def source() -> Any:
-        nonlocal taken
-        for _ in range(40):
-            await anyio.lowlevel.checkpoint()
-            taken += 1
-            yield query()
-
-    with (
-        opened(variant, good) as client,
-        client.stats.get_many(source(), concurrency=4) as stream,
-    ):
-        for given, _ in enumerate(stream):
-            assert taken - given <= 4
-    assert taken == 40
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_slow_source_does_not_delay_outcomes(variant: str) -> None:
     """A response that is there is returned before more queries are taken."""
