@@ -49,7 +49,8 @@ class Secret:
 
     def each(self) -> dict[Any, Secret] | None:
         """The values of a mapping, wrapped one by one; None if it is something else."""
-        if not isinstance(self._value, Mapping):
+        is_mapping = isinstance(self._value, Mapping)
+        if not is_mapping:
             return None
         return {name: Secret(self._value[name], name) for name in self._value}
 

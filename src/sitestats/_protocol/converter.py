@@ -30,6 +30,7 @@ import msgspec
 
 from sitestats._common.errors import Problem
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
+from sitestats._common.wire import JsonValue
 from sitestats._common.zones import find_zone
 from sitestats._results import websites
 from sitestats._results.entries import entry_class, histogram_class
@@ -96,13 +97,13 @@ def _of_model(model: Any) -> Expected:
     # Its public module has no names of its annotations.
     hints = get_type_hints(model, websites.__dict__, include_extras=True)
     kinds: dict[str, Any] = {}
-    for field in attrs.fields(model):
-        if field.name not in {"extra", "problems", "differences"}:
-            kind = hints[field.name]
+    for name, field in attrs.fields_dict(model).items():
+        if name not in {"extra", "problems", "differences"}:
+            kind = hints[name]
             if field.default is attrs.NOTHING and type(None) in get_args(kind):
                 # The document has no null there: None is for what can't be read.
                 kind = get_args(kind)[0]
-            kinds[_SENT.get(field.name, field.name)] = kind
+            kinds[_SENT.get(name, name)] = kind
     return Expected(kinds, _whole(kinds, total=True))
 
 
@@ -131,7 +132,7 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
 
 
 def structure(
-    value: Any, model: Any, path: str, section: str
+    value: JsonValue, model: Any, path: str, section: str
 ) -> tuple[Any, list[Problem]]:
     """A *model* of what can be read of *value*, None where that is no object, and the
     problems at and below its *path*. What the document does not name is in ``extra``.
@@ -145,13 +146,17 @@ def structure(
             return None, [_problem(error, path, section)]
         values, wrong = _by_name(value, shape.kinds, path, section)
     known = shape.kinds.keys() | {"ok", "success"}
-    extra = {n: v for n, v in value.items() if n not in known and n[:2] != "__"}
+    items = cast("dict[str, JsonValue]", value).items()
+    extra = {n: v for n, v in items if n not in known and n[:2] != "__"}
     found: Any = {_NAMES.get(name, name): values.get(name) for name in shape.kinds}
     return model(**found, extra=extra), [*wrong.values()]
 
 
 def structure_stats(
-    data: Mapping[str, Any], shape: Expected, interval: str | None, zone: str | None
+    data: Mapping[str, JsonValue],
+    shape: Expected,
+    interval: str | None,
+    zone: str | None,
 ) -> tuple[dict[str, Any], dict[str, Problem]]:
     """The values in *data* that are as *shape*, and a problem of each other by name: a
     list of which some entries are wrong has both. The days of a histogram by *interval*

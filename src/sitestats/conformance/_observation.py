@@ -180,7 +180,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     seen.responses[probe] = found = yield from send_once(probe, settings)
     is_locked = found.status == HTTPStatus.LOCKED
     hosts["locked" if is_locked else "site"] = hostname
-    data: Any = None if is_locked else decode_json(found, probe)
+    data = None if is_locked else decode_json(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
     yield from send_all([without_key])
     opened = seen.responses[without_key]

@@ -322,7 +322,7 @@ def _cell(cell: Any, where: str) -> str | bool | Problem:
     # LibreOffice saves so what it read as a truth value.
     if kind == "f" and cell.value in ("=TRUE()", "=FALSE()"):
         return bool(cell.value == "=TRUE()")
-    if kind == "n" and value is not None:
+    if kind == "n" and cell.value is not None:
         # Other formats, and more digits, look otherwise.
         is_plain = cell.number_format in {"General", "0", "@"} and value % 1 == 0
         kind = "n" if is_plain and abs(value) < 10**11 else "d"

@@ -52,7 +52,7 @@ class Run:
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""
         if isinstance(event, dict):
-            await anyio.to_thread.run_sync(self.handle, event)
+            await anyio.to_thread.run_sync(self.handle, cast("Record", event))
         else:
             self.handle(event)
 

@@ -375,7 +375,8 @@ class _Run:
                         number = update.requests - len(taken) + done
                         update.show(number, update.requests + days.left)
                     with days.outcome(name, outcome.error) as website:
-                        key = {"hostname": name, "read_at": self._moment()}
+                        key: dict[str, Any] = {"hostname": name}
+                        key["read_at"] = self._moment()
                         try:
                             stats = outcome.result()
                             key["timezone"] = stats.timezone
