@@ -194,7 +194,7 @@ class FieldNotRequestedError(SiteStatsError, AttributeError, KeyError):
 
     message: str
     """What to request."""
-    # With obj as well the error would keep the whole result alive.
+    # If it had obj as well, the error would keep the whole result alive.
     name: str | None
     """What was read, such as ``"pages"``."""
 

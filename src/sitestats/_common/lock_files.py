@@ -24,7 +24,7 @@ def locked(path: str, *, busy: str) -> Generator[None]:
     # It takes as long to import as all that a call needs.
     from filelock import FileLock, Timeout
 
-    # Of all threads, since another one may end an async generator.
+    # All threads share it, since another one may end an async generator.
     lock = FileLock(path, mode=0o600, thread_local=False)
     try:
         held = lock.acquire(blocking=False)

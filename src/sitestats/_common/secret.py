@@ -108,7 +108,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         ConfigurationError: The file can't be read, or has more than a credential.
     """
     try:
-        # Not by a Path, which changes "/dev/fd/…/".
+        # As text, since a Path changes "/dev/fd/…/".
         with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
             secret = Secret(file.read(_LONGEST + 1).rstrip(), source)
     except (OSError, ValueError) as error:

@@ -184,7 +184,7 @@ def _by_name(
         try:
             values[name] = _CONVERTER.structure(data[name], kind)
         except KeyError:
-            # What may be null may be missing.
+            # A value that may be null may be missing.
             if type(None) not in get_args(kind):
                 where = f"{path}.{name}"
                 wrong[name] = Problem("is missing", section=section, where=where)

@@ -192,7 +192,7 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     An error response may be wrapped too, so the call is unwrapped to check it.
     Text around the call is not documented, and left as it is.
     """
-    # What is not UTF-8 may still be an error of the service.
+    # A body that is not UTF-8 may still be an error of the service.
     text = response.body.decode("utf-8-sig", "surrogateescape")
     name = re.escape(callback)
     call = re.search(rf"(?<![\w$.]){name}\s*\((.*)\)", text, re.DOTALL)

@@ -135,7 +135,7 @@ class NamedPeriod(Public):
 
 def day(value: object, where: str) -> str:
     """A day as it is sent."""
-    # What pandas has for a day is a midnight.
+    # pandas has a midnight for a day.
     given = (
         value.isoformat().removesuffix("T00:00:00")
         if isinstance(value, date)

@@ -259,7 +259,7 @@ def changes_of(
                 if is_histogram
                 else getattr(one, key)
             )
-            # Of two that differ, it is not known which one is right.
+            # If two differ, nothing tells which one is right.
             is_same = side.get(place, one) == one
             side[place] = one if is_same else replace(one, **dict.fromkeys(names))
     # The counts of other days, of entries below a cut, and of those that can't be read
@@ -543,7 +543,7 @@ def _length(stats: Stats) -> str:
 
 @attrs.frozen
 class ComparedPair(Public):
-    """What is compared: the outcome of a query and that of the one before."""
+    """Two outcomes to compare: of a query, and of the same for the period before."""
 
     now: Outcome | None
     """None where the later outcomes have no such query."""

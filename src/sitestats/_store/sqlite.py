@@ -103,7 +103,7 @@ class Store(Public):
         max_bytes: int = 256 * 1024 * 1024,
         partition: str = "",
     ) -> None:
-        # One for each process: a connection does not survive a fork.
+        # Each process has its own: a connection does not survive a fork.
         self._connections: dict[int, sqlite3.Connection] = {}
         self._lock = threading.Lock()
         self._writes = self._hits = 0

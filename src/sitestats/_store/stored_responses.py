@@ -105,7 +105,7 @@ class StoredResponses:
             settings.user_agent or "",
             # One whose trust can't be seen has a partition.
             repr(settings.verify) if isinstance(settings.verify, (bool, str)) else "",
-            # Where nothing is encrypted, a proxy makes the responses.
+            # If nothing is encrypted, a proxy can change the responses.
             (settings.base.scheme == "http" and settings.proxy) or "",
             sorted((name.lower(), text.reveal()) for name, text in settings.headers),
             *(hostname, text),
@@ -122,7 +122,7 @@ class StoredResponses:
             self._resting_until = time.monotonic() + _REST
             if not self._has_warned:
                 self._has_warned = True
-                # Not its repr, which may hold the password of a server.
+                # Its repr may hold the password of a server, so only its type is shown.
                 name = getattr(self._store, "path", type(self._store).__name__)
                 warn(
                     f"the store {name} is not used, and requests are sent instead: "

@@ -76,7 +76,7 @@ class Failures:
         links = [error]
         while (cause := links[-1].__cause__) is not None:
             links.append(cause)
-        # Where httpx connects to a proxy, its errors tell whether that failed.
+        # If httpx connects to a proxy, its errors tell whether that failed.
         if self._proxy and isinstance(error, self._unsent):
             is_tls = any(isinstance(link, ssl.SSLError) for link in links)
             exchange.step = "tls" if is_tls else "proxy"

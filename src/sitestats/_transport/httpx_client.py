@@ -117,7 +117,7 @@ def _url(library: Any, address: str) -> Any:
     try:
         return library.URL(address)
     except library.InvalidURL as error:
-        # Not from the transport, and so nothing that a retry could mend.
+        # The transport did not raise this, so that a retry can't mend it.
         message = f"httpx refuses an address of {len(address):,} characters: {error}."
         raise InvalidInputError([Problem(message, where="query")]) from None
 

@@ -97,7 +97,7 @@ class Reading:
 
     def finish(self) -> bytes:
         """The whole body, as it came."""
-        # It has this reading, and so on in a circle.
+        # The parser holds this reading: without it, no circle keeps the body in memory.
         del self._parser
         return b"".join(self._pieces)
 

@@ -56,7 +56,7 @@ class Sender:
         self._kind = AwaitedExchange if is_awaited else Exchange
         self.pool = Pool(settings.max_connections)
         self._library: Any = library_of(http_client, is_awaited=is_awaited)
-        # With a client of the user's there is no other proxy.
+        # A client of the user's has its own proxies, and no other.
         proxy = proxy_of(settings)
         # Whether httpx connects, and not our own pool.
         self._is_far = http_client is not None or proxy is not None
@@ -156,7 +156,7 @@ class Sender:
                 raise
             # The status of an error says enough.
             body = b""
-        # The stream has the response, and so on in a circle.
+        # The stream holds the response: without it, no circle keeps both in memory.
         response.stream = NOTHING
         received = HttpResponse(
             *(status, headers, body, datetime.now(UTC)), redact=self._redactor.response

@@ -114,7 +114,7 @@ class Exchange:
     async def reach(self, sock: Any, address: Any, most: float | None) -> None:
         """Connect *sock*, or give up after the timeout, or *most* seconds."""
         sock.settimeout(self.left(most))
-        # Not connect_ex: what guards tests against the network patches this one.
+        # connect, not connect_ex: libraries that keep tests off the network patch it.
         sock.connect(address)
 
     async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:  # noqa: ARG002

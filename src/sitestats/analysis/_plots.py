@@ -182,7 +182,7 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
             found.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
     is_grey = any(weekends) and step <= _DAY
-    # Where days are told apart.
+    # Weekends are grey only if the days can be told apart.
     if is_grey := is_grey and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY:
         ends = [x - shift for when in whens for x in (when, when + step)]
         look = _WEEKEND | {"transform": ax.get_xaxis_transform(), "where": weekends}
@@ -278,7 +278,7 @@ def _set_time_axis(
     ax.tick_params(axis="x", labelsize="small")
     ax.margins(x=0.01)
     _set_counts(ax, "y", 6)
-    # One entry each, also where two results were drawn.
+    # Each has one entry, even if two results were drawn.
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     is_wide = width > _SMALL * sum(len(label) + 9 for label in labels)
     lines = (1 if is_wide else len(labels)) if has_legend else 0

@@ -76,8 +76,8 @@ def emulator(
     """Run a local stand-in for the service, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
-    Without --api-key it makes one. It prints it, so it never uses that of the
-    environment, which may be real.
+    Without --api-key it makes one. It prints the key, so it never uses the
+    key of the environment, which may be real.
 
     \b
     Examples:

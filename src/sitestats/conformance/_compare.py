@@ -110,7 +110,7 @@ class ServiceComparison:
             name: [str(case) for case in self.cases if case.result == name]
             for name in _MARKS
         }
-        # What differs stands last, where a terminal shows it.
+        # Differences stand last, where a terminal shows them.
         lines = [*rows["same"], *rows["not decided"], *rows["failed"], *self._causes()]
         lines.append(", ".join(f"{len(cases)} {name}" for name, cases in rows.items()))
         if self.ended:

@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
-        # Of a body that is cut off, the beginning is not JSON.
+        # The beginning of a body that is cut off is not JSON.
         body = self.rfile.read(int(length))
         headers = self.headers.items()
         request = RecordedRequest.of(self.command, self.path, headers, body)

@@ -63,7 +63,7 @@ class Update:
     loads: tuple[LoadInfo, ...]
     """What dlt reports of each load."""
     requests: int
-    """How many requests it made, without that of the list of websites."""
+    """How many requests it made, without the request for the list of websites."""
     websites: Mapping[str, Coverage]
     """The progress of each website of this update, by its host name. Websites that the
     service does not list any more are left out."""
