@@ -18,7 +18,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -139,7 +138,10 @@ def kill_ensure(kills: int, folder: Path, luck: random.Random) -> str:
             if process.returncode < 0:
                 body: Any = client.request("GET", "/api/websites")
                 body["websites"].pop()
-                lags = partial(lambda until, _: time.time() < until, until)
+
+                def lags(_: RecordedRequest, until: float = until) -> bool:
+                    return time.time() < until
+
                 emulator.fail_next(body=body, path="/api/websites", when=lags)
         with begin() as process:
             assert process.wait(600) in {0, 4}

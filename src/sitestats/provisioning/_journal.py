@@ -194,11 +194,11 @@ def state_folder() -> Path:
     if Path(given).is_absolute():
         return Path(given, "sitestats")
     home = Path("~").expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", home), "sitestats")
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "sitestats"
-    return home / ".local" / "state" / "sitestats"
+    folders = {
+        "win32": os.environ.get("LOCALAPPDATA", home),
+        "darwin": home / "Library" / "Application Support",
+    }
+    return Path(folders.get(sys.platform, home / ".local" / "state"), "sitestats")
 
 
 def _refused(message: str, where: str) -> InvalidInputError:

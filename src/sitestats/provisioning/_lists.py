@@ -173,9 +173,7 @@ def _fields_of(
         for field in ("hostname", *columns)
         if field in missing
     ]
-    wrong += [
-        f"{shown(one)} is not a field of a website" for one in {*columns} - {*_FIELDS}
-    ]
+    wrong += [f"{shown(key)} is not a field" for key in {*columns} - {*_FIELDS}]
     for name in others:
         hint = did_you_mean(_folded(name), missing)
         if ignore is False or (hint and ignore):
@@ -302,8 +300,7 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
     where = f"{name}: {sheet.title}"
     if sheet.sheet_state != "visible":
         _refuse("the first sheet is hidden: show it, or move it to the end", where)
-    unread = [shown(one.title) for one in others if one.max_row > 1]
-    if unread:
+    if unread := [shown(one.title) for one in others if one.max_row > 1]:
         warn(f"{where} is the only sheet that is read, not {', '.join(unread)}")
     rows = [row for row in sheet if any(cell.value is not None for cell in row)]
     hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}
@@ -316,8 +313,8 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
         yield f"{where}!{row[0].row}", [_cell(cell, where) for cell in row]
 
 
-def _cell(cell: Any, where: str) -> str | bool | Problem:
-    """What a cell of a workbook shows, or what is wrong with it."""
+def _cell(cell: Any, where: str) -> Any:
+    """The text or truth value that a cell of a workbook shows, or a ``Problem``."""
     value, kind = cell.value, cell.data_type
     # LibreOffice saves so what it read as a truth value.
     if kind == "f" and cell.value in ("=TRUE()", "=FALSE()"):
