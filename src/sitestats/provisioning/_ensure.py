@@ -47,8 +47,8 @@ _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
 # No credentials, no payment, no permission.
 _ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))
-_REQUEST_TIMEOUT: Final = 408
-_SERVER_ERROR: Final = 500
+# A gateway stopped waiting, or the service failed: it may have added the website.
+_MAYBE_ADDED: Final = frozenset((408, *range(500, 1000)))
 
 
 Record: TypeAlias = dict[str, Any]
@@ -287,16 +287,8 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
 
 
 def _is_refusal(error: SiteStatsError) -> bool:
-    """Whether the service certainly did not add the website.
-
-    A 5xx is not a refusal: the service may have failed after it had added the website.
-    Nor is a 408, which a gateway sends when it stops waiting.
-    """
-    return (
-        isinstance(error, StatusError)
-        and error.status < _SERVER_ERROR
-        and error.status != _REQUEST_TIMEOUT
-    )
+    """Whether the service certainly did not add the website."""
+    return isinstance(error, StatusError) and error.status not in _MAYBE_ADDED
 
 
 def _introduced(what: str, error: SiteStatsError) -> SiteStatsError:

@@ -20,6 +20,7 @@ import attrs
 
 from sitestats._common.errors import InvalidInputError, Problem, load_extra, warn
 from sitestats._common.text import FORMULA, counted, did_you_mean, shown
+from sitestats._query.rules import Problems
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
@@ -34,15 +35,12 @@ _OF_THE_SERVICE: Final = frozenset(
 """What only the service decides, in a list of its websites that was saved."""
 # Also what spreadsheets write for true and false in their own language.
 _WORDS: Final = {
-    True: """
-    true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim prawda tak
-    pravda ano áno igaz igen sand sann sant tosi kyllä doğru evet adevărat da да так
-    """,
-    False: """
-    false no 0 falsch nein onwaar nee faux non falso não nao fałsz nie nepravda ne hamis
-    nem falsk usann falskt nej nei epätosi ei fals nu нет ні не
-    yanlış yanliş hayır hayir
-    """,  # noqa: RUF001 - Turkish
+    True: """true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim
+    prawda tak pravda ano áno igaz igen sand sann sant tosi kyllä doğru evet adevărat
+    da да так""",
+    False: """false no 0 falsch nein onwaar nee faux non falso não nao fałsz nie
+    nepravda ne hamis nem falsk usann falskt nej nei epätosi ei fals nu нет ні не
+    yanlış yanliş hayır hayir""",  # noqa: RUF001 - Turkish
 }
 _FLAGS: Final = {word: flag for flag, text in _WORDS.items() for word in text.split()}
 _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
@@ -87,14 +85,14 @@ def read_host_list(
     """
     columns = {"hostname": (columns or {}).get("hostname", "hostname")}
     hosts: list[ListedHost] = []
-    problems: list[Problem] = []
-    for where, fields in load_fields(path, columns, problems, ignore=None):
-        if isinstance(host := fields.get("hostname"), str):
-            hosts.append(ListedHost(host, where))
-        else:
-            problems.append(_problem(f"a host name is text, not {shown(host)}", where))
-    if problems:
-        raise InvalidInputError(problems)
+    with Problems() as problems:
+        for where, fields in load_fields(path, columns, problems, ignore=None):
+            if isinstance(host := fields.get("hostname"), str):
+                hosts.append(ListedHost(host, where))
+            else:
+                problems.append(
+                    _problem(f"a host name is text, not {shown(host)}", where)
+                )
     return hosts
 
 

@@ -63,21 +63,20 @@ class WebsiteSpec(Public):
     """The host name as it was given, such as ``"Bücher.example"``."""
 
     def __attrs_post_init__(self) -> None:
-        problems = Problems()
         object.__setattr__(self, "written", self.hostname)
-        for name in ("hostname", "timezone", "public", "label"):
-            value: object = getattr(self, name)
-            if isinstance(value, float) and math.isnan(value):
-                value = None
-            if value is not None or name == "hostname":
-                value = problems.check(website_value, name, value)
-            object.__setattr__(self, name, value)
-        accepts = cast("object", self.accept_differing)
-        if not isinstance(accepts, bool):
-            where, message = "accept_differing", f"true or false, not {shown(accepts)}"
-            problems.append(Problem(message, "website-accept-differing", where=where))
-        if problems:
-            raise InvalidInputError(problems)
+        with Problems() as problems:
+            for name in ("hostname", "timezone", "public", "label"):
+                value: object = getattr(self, name)
+                if isinstance(value, float) and math.isnan(value):
+                    value = None
+                if value is not None or name == "hostname":
+                    value = problems.check(website_value, name, value)
+                object.__setattr__(self, name, value)
+            accepts = cast("object", self.accept_differing)
+            if not isinstance(accepts, bool):
+                message = f"must be true or false, not {shown(accepts)}"
+                rule, where = "website-accept-differing", "accept_differing"
+                problems.append(Problem(message, rule, where=where))
 
     @classmethod
     def load(
@@ -145,26 +144,24 @@ class WebsiteSpec(Public):
         """
         found: dict[str, tuple[WebsiteSpec, str]] = {}
         again: list[str] = []
-        problems: list[Problem] = []
         given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
-        for where, fields in load_fields(
-            path, columns, problems, ignore=ignore_columns
-        ):
-            try:
-                spec = cls(**given | fields)
-            except InvalidInputError as error:
-                problems += [
-                    attrs.evolve(problem, where=f"{where}: {problem.where}")
-                    for problem in error.problems
-                ]
-                continue
-            first, there = found.setdefault(spec.hostname, (spec, where))
-            if first != spec:
-                problems.append(_duplicate(spec, where, there, first))
-            elif there != where:
-                again.append(f"{spec.hostname} ({where})")
-        if problems:
-            raise InvalidInputError(problems)
+        with Problems() as problems:
+            for where, fields in load_fields(
+                path, columns, problems, ignore=ignore_columns
+            ):
+                try:
+                    spec = cls(**given | fields)
+                except InvalidInputError as error:
+                    problems += [
+                        attrs.evolve(problem, where=f"{where}: {problem.where}")
+                        for problem in error.problems
+                    ]
+                    continue
+                first, there = found.setdefault(spec.hostname, (spec, where))
+                if first != spec:
+                    problems.append(_duplicate(spec, where, there, first))
+                elif there != where:
+                    again.append(f"{spec.hostname} ({where})")
         if again:
             warn(
                 f"websites that are listed again count once: {again[0]}"
@@ -212,16 +209,15 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
             "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
         )
     found: dict[str, tuple[WebsiteSpec, str]] = {}
-    problems = Problems()
-    for index, one in enumerate(specs):
-        where = f"specs[{index}]"
-        given = one if isinstance(one, WebsiteSpec) else None
-        if given or problems.check(website_value, "hostname", one, where) is not None:
-            spec = given or WebsiteSpec(str(one))
-            if (there := found.setdefault(spec.hostname, (spec, where))[1]) != where:
-                problems.append(_duplicate(spec, where, there))
-    if problems:
-        raise InvalidInputError(problems)
+    with Problems() as problems:
+        for index, one in enumerate(specs):
+            where = f"specs[{index}]"
+            given = one if isinstance(one, WebsiteSpec) else None
+            if given or problems.check(website_value, "hostname", one, where):
+                spec = given or WebsiteSpec(str(one))
+                _, there = found.setdefault(spec.hostname, (spec, where))
+                if there != where:
+                    problems.append(_duplicate(spec, where, there))
     return tuple(spec for spec, _ in found.values())
 
 
