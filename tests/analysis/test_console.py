@@ -31,29 +31,6 @@ ATTACKS = [
 ]
 
 
-def test_a_whole_result() -> None:
-    """A result shows website, period, totals, chart and lists."""
-    query = (
-        StatsQuery("semicomplete.com")
-        .fields("pageviews", "histogram", "pages", "referrers")
-        .all_events()
-        .last(days=4)
-        .timezone("Europe/Amsterdam")
-    )
-    with Emulator.demo(now=NOW, null_entries=True).client() as client:
-        text = terminal(client.stats.get(query))
-    for words in (
-        "semicomplete.com  2026-03-01 to 2026-03-04, Europe/Amsterdam",
-        " page views",
-        "█",
-        "/projects/xdotool/ ",
-        "download",
-        "(none)",
-        "… 40 more; others may be",
-    ):
-        assert words in text
-
-
 def test_a_comparison() -> None:
     """A comparison shows both periods, the totals, and the changes of the lists."""
     query = StatsQuery("semicomplete.com").fields("pageviews", "countries").last(days=2)

@@ -55,14 +55,6 @@ def test_a_set_up_that_works() -> None:
     assert [str(one) for one in emulator.requests] == ["GET /api/websites"] * 2
 
 
-def test_a_wrong_key_is_named_by_its_place() -> None:
-    """Whoever has three places for a key reads which one is wrong."""
-    ok, text = checked(Emulator.demo(), api_key=KEY)["credentials"]
-    assert ok is False
-    assert "its API key is from api_key, its user ID from user_id" in text
-    assert KEY not in text
-
-
 def test_a_401_of_any_call_names_the_place_of_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
