@@ -31,7 +31,6 @@ from sitestats import (
     SiteStatsError,
     SiteStatsWarning,
     StatsQuery,
-    StatusError,
     WebsiteList,
 )
 from sitestats._common.fields import FIELDS
@@ -459,10 +458,3 @@ def test_a_website_was_added_with_differences() -> None:
     assert wheres == ["hostname", "timezone", "public"]
     assert len(caught) == 1
     assert all(where in str(caught[0].message) for where in wheres)
-
-
-@pytest.mark.parametrize("name", ["ok", "success"])
-def test_a_refused_website_is_an_error(name: str) -> None:
-    """Either flag of the response says that the website was not added."""
-    with pytest.raises(StatusError):
-        add({**ADDED, name: False})
