@@ -264,7 +264,8 @@ def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
 
 def test_all_websites(emulator: Emulator, run: Run) -> None:
     """--all is every website of the user, by default with page views and visitors.
-    Without websites there is a note, and CSV has its first line alone.
+    Without websites there is a note, and CSV has its first line alone. If one of the
+    list can't be read, the code is 5.
     """
     done = run("stats", "--all", "--last", 4, "--format", "jsonl")
     lines = [json.loads(line) for line in done.out.splitlines()]
@@ -273,6 +274,11 @@ def test_all_websites(emulator: Emulator, run: Run) -> None:
     assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
     whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
     assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
+    with emulator.client() as client:
+        sites = [client.websites.list()[0].to_dict(), {"hostname": None}]
+    emulator.fail_next(body=sites)
+    done = run("stats", "--all", *LAST, "--format", "csv")
+    assert (done.code, len(done.out.splitlines())) == (5, 2)
     for hostname in emulator.websites:
         emulator.remove_website(hostname)
     done = run("stats", "--all", *LAST, "--format", "csv")
@@ -461,7 +467,9 @@ def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> 
 
 
 def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> None:
-    """After the fifth failure of a kind the others are counted, in one line."""
+    """After the fifth failure of a kind the others are counted, in one line. A line
+    says which query of a website it is.
+    """
     emulator.fail_next(1, status=500)
     names = [f"n{number}.example" for number in range(30)]
     done = run("stats", HOST, *names, *LAST, "--retries", 0, "--concurrency", 1)
@@ -471,6 +479,14 @@ def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> 
     assert "status 500" in lines[0]
     assert lines[6] == "sitestats: … and 25 more like this one"
     assert lines[7] == "sitestats: 31 of 31 failed"
+    address = "https://elsewhere.example/n.example"
+    addresses = [f"{address}?country=NL", f"{address}?country=DE", f"{address}/a"]
+    done = run("stats", *addresses, "--on", "yesterday")
+    assert [line.split(": ")[1] for line in done.err.splitlines()[:3]] == [
+        "n.example yesterday country=NL",
+        "n.example yesterday country=DE",
+        "n.example/a yesterday",
+    ]
 
 
 @pytest.mark.parametrize("command", ["stats", "compare"])

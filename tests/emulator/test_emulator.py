@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -82,19 +80,6 @@ def test_recorded_requests_hide_the_key() -> None:
     assert "accept" in shown
     emulator.forget_requests()
     assert emulator.requests == ()
-
-
-def test_an_emulator_that_nobody_uses_leaves_the_memory() -> None:
-    """A thousand tests have a thousand emulators, each with its rows."""
-    emulator = Emulator()
-    emulator.load([{"hostname": "example.com"}])
-    left = weakref.ref(emulator), weakref.ref(emulator._service.rows)
-    gc.disable()
-    try:
-        del emulator
-        assert [reference() for reference in left] == [None, None]
-    finally:
-        gc.enable()
 
 
 def test_the_demo_ends_yesterday() -> None:

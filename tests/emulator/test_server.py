@@ -56,15 +56,6 @@ def test_it_listens_within_the_block(demo: Emulator) -> None:
         connect(address)
 
 
-def test_it_asks_no_name_server(
-    demo: Emulator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """HTTPServer looks up the name of its address, which may take seconds."""
-    monkeypatch.delattr(socket, "getfqdn")
-    with demo.serve() as address, connect(address):
-        pass
-
-
 def test_one_connection_serves_many_requests(demo: Emulator) -> None:
     """All requests on one connection get responses that any page may read, none of
     which waits for an acknowledgement.

@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._traffic import CAMPAIGN, make_sites, read_table
+from sitestats.emulator._traffic import CAMPAIGN, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,22 +72,6 @@ def test_there_are_seasons_and_weekends(client: Client) -> None:
     assert max(week[5:]) < 0.7 * min(week[:5])
 
 
-def test_hours_are_those_of_the_website(client: Client) -> None:
-    """Documentation is read in office hours, in Tokyo too."""
-    *_, docs = make_sites(3)
-    assert docs.timezone == "Asia/Tokyo"
-    query = StatsQuery(docs.hostname).fields("histogram").interval("hour")
-    hours = [0] * 24
-    for entry in client.stats.get(query.during("2026-W40")).histogram:
-        assert entry.hour is not None
-        hours[entry.hour] += entry.pageviews
-    assert sum(hours[9:18]) > 0.6 * sum(hours)
-    # A day of 25 hours has its evening too.
-    query = StatsQuery("shop.example").fields("histogram").interval("hour")
-    *_, evening = client.stats.get(query.on("2026-10-25")).histogram
-    assert (evening.hour, evening.pageviews > 0) == (23, True)
-
-
 def test_the_campaign_has_its_days(client: Client) -> None:
     """It can be found by its name, and brings events."""
     first, last = (YESTERDAY + timedelta(days=days) for days in CAMPAIGN)
@@ -100,23 +84,3 @@ def test_the_campaign_has_its_days(client: Client) -> None:
     assert found.pageviews == sale.pageviews > 1000
     rate = found.events[0].total / found.pageviews
     assert rate > 2 * everything.events[0].total / everything.pageviews
-
-
-def test_events_are_a_funnel(client: Client) -> None:
-    """Each of the three steps loses some, on every website and within the campaign."""
-    for site in make_sites(5):
-        query = StatsQuery(site.hostname).events(*site.kind.events).last(days=60)
-        first, second, third = (one.total for one in client.stats.get(query).events)
-        assert first > 1.5 * second > 2 * third > 0
-        every = client.stats.get(query.all_events()).events
-        assert [one.name for one in every] == site.kind.events
-    sale = YEAR.where(utm_campaign="sale").events("cart", "checkout", "purchase")
-    totals = [one.total for one in client.stats.get(sale).events]
-    assert sorted(totals, reverse=True) == totals
-
-
-def test_any_number_of_days(client: Client) -> None:
-    """Fewer days end on the same day, and a day is enough."""
-    with Emulator.made_up(days=1, now=NOW).client() as short:
-        days = short.stats.get(YEAR.fields("histogram")).histogram
-        assert [day.pageviews > 0 for day in days] == [False] * 364 + [True]

@@ -96,9 +96,7 @@ def emulator(
         for path in rows:
             service.load(path)
         for failure in failures:
-            kind, share = _failure(failure)
-            when = partial(_happens, share)
-            service.fail_next(None, **kind, latency=latency, when=when)
+            service.fail_next(None, **_failure(failure), latency=latency)
         if latency:
             service.fail_next(None, latency=latency)
     except ValueError as error:
@@ -109,9 +107,11 @@ def emulator(
         except OSError as error:
             message = f"--port {port} can't be used: {error.strerror}"
             raise click.UsageError(message) from None
-        click.echo(f"export SITESTATS_BASE_URL={address}")
-        click.echo(f"export SITESTATS_API_KEY={service.api_key}")
-        click.echo(f"export SITESTATS_USER_ID={service.user_id}")
+        click.echo(
+            f"export SITESTATS_BASE_URL={address}\n"
+            f"export SITESTATS_API_KEY={service.api_key}\n"
+            f"export SITESTATS_USER_ID={service.user_id}"
+        )
         names = [*service.websites]
         more = f" and {len(names) - 5:,} more" if names[5:] else ""
         click.echo(
@@ -122,10 +122,6 @@ def emulator(
         _wait()
 
 
-def _happens(share: float, _request: object) -> bool:
-    return random.random() < share  # noqa: S311 - no secret
-
-
 def _wait() -> None:
     try:
         threading.Event().wait()
@@ -133,15 +129,16 @@ def _wait() -> None:
         click.echo(err=True)
 
 
-def _failure(text: str) -> tuple[dict[str, Any], float]:
-    """How a response fails, as ``fail_next`` has it, and how often, from 0 to 1."""
+def _failure(text: str) -> dict[str, Any]:
+    """How, and how often, a response fails, as ``fail_next`` takes it."""
     found = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9.]+)%", text)
     if found is None:
         raise ValueError(
             f"{text!r} is not a failure: write 503:5%, reset:1% or garbage:1%"
         )
     kind = {"status": int(found[1])} if found[1].isdecimal() else {found[1]: True}
-    return kind, float(found[2]) / 100
+    share = float(found[2]) / 100
+    return kind | {"when": lambda _: random.random() < share}  # noqa: S311 - no secret
 
 
 @command()

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from io import BytesIO
 from operator import methodcaller
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast, get_args
@@ -21,7 +21,7 @@ import attrs
 import click
 
 import sitestats
-from sitestats._query.periods import RELATIONS, WORDS, Unit
+from sitestats._query.periods import WORDS
 
 from ._exits import one_line
 
@@ -89,17 +89,6 @@ which, what, when = map(in_section, ("Which websites", "What", "When"))
 in_output, connection = map(in_section, ("Output", "Connection"))
 
 
-def together(*options: Callable[..., Any]) -> Callable[[F], F]:
-    """One decorator that gives a command all of *options*, in their order."""
-
-    def decorate(command: F) -> F:
-        for one in reversed(options):
-            command = one(command)
-        return command
-
-    return decorate
-
-
 def into(
     name: str, make: Callable[..., Any], *options: Callable[..., Any]
 ) -> Callable[[F], F]:
@@ -115,7 +104,11 @@ def into(
             given = {one: values.pop(one) for one in names}
             return command(**values, **{name: make(**given)})
 
-        decorated = cast("Any", together(*options)(with_object))
+        decorated: Any = reduce(
+            lambda made, option: option(made),
+            reversed(options),
+            cast("Any", with_object),
+        )
         added = [one for one in decorated.__click_params__ if one not in before]
         names = [one.name for one in added if one.expose_value]
         return cast("F", decorated)
@@ -140,14 +133,15 @@ def completed(names: Callable[[], Iterable[str]]) -> Any:
 def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
     """The websites of the user that begin so, requested within two seconds."""
     base_url, profile = map(ctx.params.get, ("base_url", "profile"))
-    limits: dict[str, Any] = {"total_timeout": 2, "retries": 0}
     with (
         suppress(sitestats.SiteStatsError, click.UsageError),
         catch_warnings(action="ignore"),
-        make_client(profile=profile, base_url=base_url, **limits) as client,
+        make_client(
+            profile=profile, base_url=base_url, total_timeout=2, retries=0
+        ) as client,
     ):
-        hosts = [one.hostname for one in client.websites.list()]
-        return [host for host in hosts if host.startswith(begun)]
+        found = client.websites.list()
+        return [one.hostname for one in found if one.hostname.startswith(begun)]
     return []
 
 
@@ -419,20 +413,6 @@ query_options = into(
         "own.",
     ),
 )
-each_option = when(
-    "--each",
-    type=click.Choice(get_args(Unit)),
-    help="Split the period: a row for each day, week, month or year.",
-)
-against_option = when(
-    "--against",
-    default="previous_period",
-    metavar="PERIOD",
-    shell_complete=completed(lambda: [*RELATIONS, *WORDS]),
-    help="The other period: previous_period, previous_week, previous_month, "
-    "previous_year, one such as 2025-03 or last-year, or two days, such as "
-    "2025-03-01..2025-03-14; by default previous_period.",
-)
 
 
 # --- the client, and the log -------------------------------------------------------
@@ -440,8 +420,6 @@ against_option = when(
 # A credential is never an argument: arguments show in the list of processes.
 
 _ACCOUNT: Final = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
-_LONG_PAUSE: Final = 1
-"""The seconds from which a pause is shown in a terminal."""
 
 
 class _Lines(logging.Formatter):
@@ -457,8 +435,8 @@ def _log(name: str, ctx: click.Context, _option: click.Parameter, verbose: int) 
     logger, handler = logging.getLogger(name), logging.StreamHandler()
     handler.setFormatter(_Lines())
     if not verbose:
-        # A user who waits at a terminal should see why.
-        seconds = _LONG_PAUSE if sys.stderr.isatty() else float("inf")
+        # A user who waits at a terminal for a second or longer should see why.
+        seconds = 1 if sys.stderr.isatty() else float("inf")
         handler.addFilter(lambda record: getattr(record, "seconds", 0) >= seconds)
     logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
     logger.addHandler(handler)

@@ -33,10 +33,9 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     The values are made safe for a terminal and a spreadsheet, since any visitor of a
     website can write them.
     """
-    cells = ([row.get(name) for name in columns] for row in rows)
     lines = (
         csv_line(plain(one) if isinstance(one, str) else one for one in line)
-        for line in (columns, *cells)
+        for line in (columns, *([row.get(name) for name in columns] for row in rows))
     )
     # As bytes, since Excel needs UTF-8 with any terminal.
     click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
@@ -75,7 +74,6 @@ def make_console() -> Console:
 
 _WRAPPED: Final = frozenset(("hostname", "value", "label", "error"))
 """Columns of text, which shrink in a narrow terminal; the others stay whole."""
-_NARROWEST: Final = 12
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) -> None:
@@ -94,7 +92,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
             # A host name has no blanks: only a long one breaks.
             is_whole = name == "hostname" and widest <= console.width // 2
             column.no_wrap = is_whole or name not in _WRAPPED
-            column.min_width = widest if column.no_wrap else min(widest, _NARROWEST)
+            column.min_width = widest if column.no_wrap else min(widest, 12)
         # Two blanks are between columns.
         width = sum((column.min_width or 0) + 2 for column in table.columns) - 2
         if width <= console.width or len(shown) == 1:
@@ -115,6 +113,8 @@ _HIDDEN: Final = frozenset(("error", "query"))
 
 Row: TypeAlias = "tuple[StatsQuery, ...]"
 """The query of a row, or two to compare."""
+Rows: TypeAlias = "tuple[list[Row], list[tuple[str, SiteStatsError]], bool]"
+"""The rows, the websites of which none is possible, and whether some are unknown."""
 Found: TypeAlias = "sitestats.Outcomes | Comparisons"
 
 
@@ -168,8 +168,7 @@ view_options = into(
 
 def print_rows(
     client: sitestats.Client,
-    rows: Sequence[Row],
-    refused: Sequence[tuple[str, SiteStatsError]],
+    found: Rows,
     view: View,
     *,
     concurrency: int,
@@ -178,11 +177,11 @@ def print_rows(
 
     JSON lines are printed as the responses arrive; the other formats at the end.
     """
+    rows, refused, is_unread = found
     size = len(rows[0]) if rows else 1
     is_stream, is_json = view.output == "jsonl", view.output.startswith("json")
     failed = [*refused]
     kept: list[Sequence[sitestats.Outcome]] = []
-    is_unread = False
     objects: list[object] = []
     show = partial(print_json, indent=None) if is_stream else objects.append
     with client.stats.get_many(
@@ -204,8 +203,8 @@ def print_rows(
                     about = {"path": parameters.path or "*", **parameters.params}
                     show(_failure(parameters.hostname, about, wrong.error))
             elif is_json:
-                found: Any = _joined([row], size)
-                show({**found[0].to_dict()})
+                joined: Any = _joined([row], size)
+                show({**joined[0].to_dict()})
             else:
                 kept.append(row)
     if view.output == "json":
@@ -213,8 +212,7 @@ def print_rows(
     elif not is_json:
         _print(_joined(kept, size), view)
     tell_failures(failed, len(rows) + len(refused), in_output=is_json)
-    codes = [code_of(error) for _, error in failed]
-    codes += [Code.BAD_RESPONSE] * is_unread
+    codes = [code_of(one) for _, one in failed] + [Code.BAD_RESPONSE] * is_unread
     # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 
@@ -250,12 +248,21 @@ def _failure(
 
 
 def _described(query: StatsQuery) -> str:
-    params = query.params()
-    days = [params[name] for name in ("start", "end") if name in params]
-    return " ".join([query.hostname, " to ".join(dict.fromkeys(days))]).strip()
+    """The website, the days and the filters of *query*."""
+    page, params = parameters_of(query).path or "", query.params()
+    ends = dict.fromkeys(params[name] for name in ("start", "end") if name in params)
+    filters = [
+        f"{name}={value}"
+        for name, value in params.items()
+        if name in sitestats.Filters.__annotations__ or name.startswith("metadata.")
+    ]
+    return " ".join(filter(None, (query.hostname + page, " to ".join(ends), *filters)))
 
 
 # --- tables -----------------------------------------------------------------------
+
+_HEADINGS: Final = {"hostname": "website", "percent": "%", "before": "before"}
+"""The headings of columns, by the last word of their names."""
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) -> None:
@@ -296,8 +303,4 @@ def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
 
 def _heading(name: str) -> str:
     """The heading of a column; empty if it is the name's own."""
-    if name.endswith("_percent"):
-        return "%"
-    if name.endswith("_before"):
-        return "before"
-    return "website" if name == "hostname" else ""
+    return _HEADINGS.get(name.rpartition("_")[2], "")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 import click
@@ -14,12 +14,13 @@ import click
 import sitestats
 from sitestats import InvalidInputError, Problem, SiteStatsError, StatsQuery
 from sitestats._query.builder import parameters_of, query_against
-from sitestats._query.periods import Unit
+from sitestats._query.periods import RELATIONS, WORDS, Unit
 
 from . import _options as options
 from ._exits import Code, exit_with, tell
 from ._output import (
     Row,
+    Rows,
     View,
     make_console,
     print_json,
@@ -42,7 +43,11 @@ COMPARED: Final = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 @options.command()
 @options.host_or_all_options
 @options.query_options
-@options.each_option
+@options.when(
+    "--each",
+    type=click.Choice(get_args(Unit)),
+    help="Split the period: a row for each day, week, month or year.",
+)
 @view_options
 @options.concurrency_option
 @options.storing_options
@@ -85,7 +90,15 @@ def stats(
 @options.command()
 @options.host_or_all_options
 @options.query_options
-@options.against_option
+@options.when(
+    "--against",
+    default="previous_period",
+    metavar="PERIOD",
+    shell_complete=options.completed(lambda: [*RELATIONS, *WORDS]),
+    help="The other period: previous_period, previous_week, previous_month, "
+    "previous_year, one such as 2025-03 or last-year, or two days, such as "
+    "2025-03-01..2025-03-14; by default previous_period.",
+)
 @view_options
 @options.concurrency_option
 @options.storing_options
@@ -128,15 +141,14 @@ def _run(
     with connect() as client:
         queries = build_queries(named, client.base_url, steps, fields)
         view = view.for_query(queries[0], is_one=is_single)
-        rows, refused = find_rows(client, queries, split, every=hosts.every)
+        found = find_rows(client, queries, split, every=hosts.every)
         if not is_single:
-            code = print_rows(client, rows, refused, view, concurrency=concurrency)
-            exit_with(code)
+            exit_with(print_rows(client, found, view, concurrency=concurrency))
             return
-        ((query, *other),) = rows
+        ((query, *other),) = found[0]
         if other:
-            found = client.stats.compare(query, against=other[0])
-            _print_one(found, view, found.now, found.before)
+            both = client.stats.compare(query, against=other[0])
+            _print_one(both, view, both.now, both.before)
         else:
             stats = client.stats.get(query)
             _print_one(stats, view, stats)
@@ -206,9 +218,8 @@ def build_queries(
         try:
             if "://" in host:
                 # The address of another service is read without this base address.
-                is_ours = host.startswith(f"{base_url}/")
                 query = StatsQuery.from_url(
-                    host, base_url=base_url if is_ours else None
+                    host, base_url=base_url if host.startswith(f"{base_url}/") else None
                 )
                 queries.append(_after(steps, query, fields)[0])
             else:
@@ -249,8 +260,8 @@ def find_rows(
     split: Callable[[StatsQuery], list[Row]],
     *,
     every: bool,
-) -> tuple[list[Row], list[tuple[str, SiteStatsError]]]:
-    """The rows of all websites, and the websites of which no query is possible.
+) -> Rows:
+    """The rows of all websites.
 
     The list of websites is requested for *every*, and where the words of a period have
     to be dates in a zone that is not given.
@@ -270,17 +281,16 @@ def find_rows(
         _in_zone(query, "UTC", split)
     if not every:
         with suppress(InvalidInputError):
-            return [
-                row for query in queries for row in _in_zone(query, None, split)
-            ], []
-    zones = {one.hostname: one.timezone for one in client.websites.list()}
+            rows = [row for query in queries for row in _in_zone(query, None, split)]
+            return rows, [], False
+    listed = client.websites.list()
+    zones = {one.hostname: one.timezone for one in listed}
     named = [(query.hostname, query) for query in queries]
     if every:
         named = [(name, queries[0]) for name in zones]
         if not named:
             tell("the user has no websites")
-    rows: list[Row] = []
-    refused: list[tuple[str, SiteStatsError]] = []
+    rows, refused = list[Row](), list[tuple[str, SiteStatsError]]()
     for name, query in named:
         try:
             rows += _in_zone(query.website(name), zones.get(name), split)
@@ -288,7 +298,7 @@ def find_rows(
             if len(named) == 1 and not every:
                 raise
             refused.append((name, error))
-    return rows, refused
+    return rows, refused, every and listed.incomplete
 
 
 def _in_zone(

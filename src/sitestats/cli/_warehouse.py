@@ -34,9 +34,14 @@ _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
+_HEADINGS: Final = {
+    "hostname": "website",
+    "timezone": "time zone",
+    "through": "",
+    "behind": "days behind",
+    "error": "",
+}
 _CONTINUES: Final = "the next update continues from the last load"
-_STOPPED: Final = 143
-"""The shell's code for a program that ended by SIGTERM."""
 
 _in_destination = options.in_section("Destination")
 
@@ -152,7 +157,6 @@ def update(
       sitestats warehouse update --since 2025-06-01
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
     """
-    names = [name for name, _ in hosts.read()]
     if fields is not None:
         lists = [name.strip() for name in fields.split(",")]
         given["lists"] = [name for name in lists if name not in {"", "none"}]
@@ -164,7 +168,7 @@ def update(
     ):
         source = made.sitestats_source(
             first_day=since and since.date(),
-            hostnames=names or None,
+            hostnames=[name for name, _ in hosts.read()] or None,
             client=client,
             progress=not quiet,
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
@@ -198,7 +202,8 @@ def update(
 
 def _stop(*_: object) -> NoReturn:
     tell(f"stopped; {_CONTINUES}")
-    sys.exit(_STOPPED)
+    # The shell's code for a program that ended by SIGTERM.
+    sys.exit(143)
 
 
 def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> bool:
@@ -207,8 +212,9 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
         return False
     if estimate.is_large and not yes and sys.stdin.isatty() and sys.stderr.isatty():
         return click.confirm(f"A large update: {estimate}. Go on?", err=True)
-    is_more = not quiet and estimate.requests > 2 * estimate.last_requests
-    if is_more or estimate.is_large:
+    if estimate.is_large or (
+        not quiet and estimate.requests > 2 * estimate.last_requests
+    ):
         tell(f"{'a large update: ' * estimate.is_large}{estimate}")
     return True
 
@@ -254,14 +260,12 @@ def status(
         bad = [row for row in listed if row["error"] or row in late]
         days = [row["through"] for row in listed]
         oldest = f"; the oldest {min(days)}" if days and all(days) else ""
-        good = len(listed) - len(bad)
-        click.echo(f"{good:,} of {len(listed):,} websites up to date{oldest}")
+        good, number = len(listed) - len(bad), len(listed)
+        click.echo(f"{good:,} of {number:,} websites up to date{oldest}")
         if gone := len(rows) - len(listed):
             click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
         if shown := rows if every else bad:
-            columns = ("hostname", "timezone", "through", "behind", "error")
-            names = ("website", "time zone", "", "days behind", "")
-            print_table(shown, dict(zip(columns, names, strict=True)))
+            print_table(shown, _HEADINGS)
     exit_with(Code.TRY_LATER if late and max_behind is not None else Code.OK)
 
 
@@ -343,11 +347,6 @@ def _opened(to: Destination) -> Generator[ModuleType]:
         raise MissingExtraError("dlt", extra="warehouse") from None
     from sitestats import warehouse as made
 
-    wrong_use = (
-        ConfigurationException,
-        MissingDependencyException,
-        exceptions.UnknownDestinationModule,
-    )
     try:
         with chdir(to.folder):
             # Its log of a failure is printed here.
@@ -363,7 +362,12 @@ def _opened(to: Destination) -> Generator[ModuleType]:
         for one in causes:
             if isinstance(one, click.Abort):
                 raise one from None
-            if isinstance(one, wrong_use):
+            if isinstance(
+                one,
+                ConfigurationException
+                | MissingDependencyException
+                | exceptions.UnknownDestinationModule,
+            ):
                 # The other lines list the places where dlt has looked.
                 why = " ".join(str(one).splitlines()[:2])
                 fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)

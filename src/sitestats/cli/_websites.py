@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import click
@@ -63,9 +63,8 @@ def _load(
     file: str, columns: options.Pairs, *, ignore_columns: bool, quiet: bool
 ) -> tuple[sitestats.WebsiteSpec, ...]:
     """The websites of a list; *quiet* leaves the warnings out."""
-    with warnings.catch_warnings():
-        if quiet:
-            warnings.simplefilter("ignore", sitestats.SiteStatsWarning)
+    action: Any = "ignore" if quiet else None
+    with warnings.catch_warnings(action=action, category=sitestats.SiteStatsWarning):
         return sitestats.WebsiteSpec.load(
             options.source_of(file),
             columns=options.by_name("--column", columns),
@@ -73,31 +72,29 @@ def _load(
         )
 
 
-_file_options = options.together(
-    options.into(
-        "load",
-        partial(partial, _load),
-        click.argument(
-            "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
-        ),
-        options.column_option,
-        options.which(
-            "--ignore-columns",
-            is_flag=True,
-            help="Ignore columns that do not resemble a field.",
-        ),
+_load_options = options.into(
+    "load",
+    partial(partial, _load),
+    click.argument(
+        "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
     ),
-    options.into(
-        "show",
-        Show,
-        options.format_option("table", "json", "csv"),
-        options.in_output(
-            "-q",
-            "--quiet",
-            is_flag=True,
-            help="Write only the websites that are not as specified, to standard "
-            "error. JSON and CSV are written in any case.",
-        ),
+    options.column_option,
+    options.which(
+        "--ignore-columns",
+        is_flag=True,
+        help="Ignore columns that do not resemble a field.",
+    ),
+)
+_show_options = options.into(
+    "show",
+    Show,
+    options.format_option("table", "json", "csv"),
+    options.in_output(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Write only the websites that are not as specified, to standard "
+        "error. JSON and CSV are written in any case.",
     ),
 )
 
@@ -107,9 +104,7 @@ def websites() -> None:
     """List and add websites."""
 
 
-@websites.command(
-    "list",
-)
+@websites.command("list")
 @options.format_option("table", "json", "csv", "xlsx")
 @options.client_options
 def list_(*, output: str, connect: options.Connect) -> None:
@@ -176,7 +171,8 @@ def add(
 
 
 @websites.command()
-@_file_options
+@_load_options
+@_show_options
 @options.client_options
 def plan(
     load: Callable[..., tuple[sitestats.WebsiteSpec, ...]],
@@ -205,7 +201,8 @@ def plan(
 
 
 @websites.command()
-@_file_options
+@_load_options
+@_show_options
 @_yes_option
 @click.option(
     "--journal",
