@@ -354,14 +354,6 @@ def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
         assert notes == ["list.csv: ignored columns: 'Kunde'"]
 
 
-def test_an_empty_cell_is_a_value_that_is_not_given() -> None:
-    """So is null."""
-    expected = ((WebsiteSpec("a.example"),), [])
-    assert load("hostname,label,public\na.example,,\n") == expected
-    row = '{"hostname": "a.example", "public": null, "label": null}'
-    assert load(f"[{row}]", "a.json") == expected
-
-
 def test_a_comment_is_a_line_without_a_separator() -> None:
     """A row that begins with ``#`` is none, as a note says, nor is a quoted cell, nor a
     header.
@@ -485,10 +477,8 @@ def test_what_is_hidden_is_told() -> None:
 
     rows = [["hostname"], ["a.example"], ["b.example"]]
 
-    def fill_another(sheet: Any) -> None:
-        sheet.parent["notes"].append(["more"])
-
-    _, notes = load(workbook(*rows, change=fill_another), "x.xlsx")
+    data = workbook(*rows, change=lambda sheet: sheet.parent["notes"].append(["more"]))
+    _, notes = load(data, "x.xlsx")
     assert notes == ["x.xlsx: Liste is the only sheet that is read, not 'notes'"]
     specs, notes = load(workbook(*rows, change=hide_row), "x.xlsx")
     assert [spec.hostname for spec in specs] == ["a.example", "b.example"]

@@ -97,7 +97,8 @@ class WebsiteSpec(Public):
 
         The first sheet of a workbook (the extra ``excel``) is read as CSV. A cell that
         may look otherwise than it is stored is an error if its column is read: merged
-        cells, formulas, errors, dates, and numbers in a format. Hidden rows count.
+        cells, formulas, errors, dates, and numbers in a format. Hidden rows and columns
+        count.
 
         The columns are the arguments of this class, in any case and spelled with spaces
         or hyphens, too. Only ``hostname`` is required. An empty cell is a value that is
@@ -107,8 +108,8 @@ class WebsiteSpec(Public):
         TOML, and in CSV where the line has no separator, or is above the header.
 
         A list is in UTF-8. A website that is listed again with the same values counts
-        once. A ``SiteStatsWarning`` names it, ignored columns, other sheets, and the
-        number of hidden rows.
+        once. A ``SiteStatsWarning`` tells of it, and of ignored columns, other sheets,
+        hidden rows and columns, and rows of CSV that begin with ``#``.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
