@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 import dlt
-from dlt.common.runtime.telemetry import stop_telemetry
+from dlt.common.runtime.anon_tracker import disable_anon_tracker
 from dlt.common.typing import TSecretStrValue
 from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
@@ -108,8 +108,9 @@ def set_default(name: str, *, value: Any) -> None:
     if name in dlt.config:
         return
     dlt.config[name] = value
-    # It may have started with its own default. That sends nothing.
-    stop_telemetry()
+    # It may have started with its own default. To stop all of its telemetry would also
+    # take Sentry away from the program.
+    disable_anon_tracker()
     dlt.current.run_context().initialize_runtime()
 
 
