@@ -32,8 +32,8 @@ EXPECTED = [
         *((A, JANUARY, 2, None), (A, FEBRUARY, 28, -50.0), (A, MARCH, 8, 100.0)),
         *((B, JANUARY, 0, None), (B, FEBRUARY, 28, None), (B, MARCH, 0, -100.0)),
     ],
-    # With the visitors of its best day, its days, and those of which more was read.
-    [(B, "/", 28, 1, 1, 0), (A, "/", 22, 1, 2, 1), (A, "/prices", 16, 1, 2, 1)],
+    # With the days of which there was more.
+    [(B, "/", 28, 0), (A, "/", 22, 1), (A, "/prices", 16, 1)],
     # Of whole months, the last of which is not over.
     [
         *((A, JANUARY, 1, False), (A, FEBRUARY, 2, False), (A, MARCH, 1, True)),
