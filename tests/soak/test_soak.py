@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,6 +143,11 @@ def soak(variant: str, address: str, calls: int) -> Phase:
                     phase.note(outcome)
             # It holds the last outcome.
             del many, outcome
+            # Nobody waits for the threads of a block that was left.
+            until = time.monotonic() + 30
+            while threading.active_count() > phase.held[0].threads:
+                assert time.monotonic() < until
+                time.sleep(0.01)
             phase.held.append(held())
     phase.held.append(held())
     return phase
