@@ -267,7 +267,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         return view
 
     def __repr__(self) -> str:
-        # In a debugger even after a constructor that raised.
+        # A debugger may call this even after a constructor that raised.
         settings: Settings | None = getattr(self, "_settings", None)
         base = "" if settings is None else repr(self.base_url)
         return f"{type(self).__name__}({base})"

@@ -94,11 +94,11 @@ class _Stream(Public, Generic[RunnerT]):
         if isinstance(queries, StatsQuery):
             raise TypeError("get_many takes many: call get(query) or get_many([query])")
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
-        # A text would be taken as its letters.
+        # A text would be taken as an iterable of its letters.
         queries = (queries,) if isinstance(queries, str) else queries
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
         self._total = len(queries) if isinstance(queries, Sized) else None
-        # More would wait for a connection while their total_timeout runs.
+        # More requests would wait for a connection while their total_timeout runs.
         self._limit = min(options.concurrency, runner.settings.max_connections)
         self._showing = showing(options.progress, "queries")
         self._show: ShowProgress | None = None
@@ -163,7 +163,7 @@ class _Stream(Public, Generic[RunnerT]):
             if outcome is not None:
                 self._given += 1
                 if outcome.stats is not None:
-                    # Here, since a warning names the line of its thread's caller.
+                    # A warning names its thread's caller, so it is issued here.
                     with_warnings(outcome.stats)
                 if self._show is not None:
                     self._show(self._given, self._total)
@@ -279,7 +279,7 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
         self._jobs.put((contextvars.copy_context(), job))
         if self._threads < self._taken - self._arrived:
             self._threads += 1
-            # A daemon, so that a program ends with a block open, too.
+            # The thread is a daemon, so that a program can end while a block is open.
             Thread(target=self._work, name="sitestats-get-many", daemon=True).start()
 
     def _work(self) -> None:
@@ -331,7 +331,7 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
         self._jobs: deque[Job] = deque()
         self._idle: list[anyio.Event] = []
         self._arrival = anyio.Event()
-        # A task group in a plain class: if an async generator were abandoned, the
+        # The task group is in a plain class: if an async generator were abandoned, the
         # garbage collector would close its cancel scope in some other task.
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
@@ -360,7 +360,7 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
         if self._idle:
             self._idle.pop().set()
         else:
-            # A new one for each query would take a tenth of the time.
+            # A new task for each query would take a tenth of the time.
             self._group.start_soon(self._work)
 
     async def _work(self) -> None:
@@ -384,7 +384,7 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
             self._group.cancel_scope.cancel()
-            # Without the caller's error, which the group would wrap.
+            # The group does not get the caller's error, which it would wrap.
             await self._group.__aexit__(None, None, None)
         except BaseExceptionGroup as group:
             # Ctrl-C is raised as itself; trio may deliver it in any task.

@@ -84,7 +84,7 @@ class Stop:
     def stop(self) -> None:
         """End what is under way, and let nothing more begin."""
         self._stopped.set()
-        # What is added from now on sees that, and what is over does not care.
+        # A call that begins now sees the flag, and a call that is over ignores its end.
         for end in [*self._ends]:
             end()
 
@@ -130,7 +130,7 @@ class _Runner:
         self.run_blocking: Callable[..., Any] = sender.run_blocking
         self._stored: StoredResponses | None = None
         if settings.store is not None:
-            # Few programs have one.
+            # Few programs have a store.
             from sitestats._store.stored_responses import StoredResponses
 
             self._stored = StoredResponses(settings.store, settings)
@@ -145,7 +145,7 @@ class _Runner:
         error: SiteStatsError | None = None
         try:
             while True:
-                # Around the flow alone: a StopIteration from a transport is no result.
+                # Only the flow is here: a StopIteration from a transport is no result.
                 try:
                     step = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
@@ -235,7 +235,7 @@ class AsyncRunner(_Runner):
         await anyio.sleep(seconds)
 
     async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
-        # In a thread, since another process may have the file for a moment. All
+        # The store runs in a thread, since another process may have the file. All
         # of the loop's threads may be in use, so there are two limits.
         with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
             return await anyio.to_thread.run_sync(

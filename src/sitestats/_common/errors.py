@@ -371,7 +371,7 @@ def warn(message: str) -> None:
     reported at the event loop's.
     """
     level, frame = 1, sys._getframe()  # noqa: SLF001  as warnings itself does
-    # By the name: pathlib, which would tell folders, takes long to import.
+    # The name decides: pathlib, which would compare folders, takes long to import.
     while (
         frame.f_back
         and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE

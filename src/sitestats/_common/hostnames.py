@@ -84,7 +84,7 @@ class BaseAddress:
     host: str
     """Lower case and ASCII; an IPv6 address without its brackets."""
     port: int | None = None
-    """As it was given; None means the scheme's own."""
+    """The port as it was given; None means the scheme's default port."""
     prefix: str = ""
     """What comes before every path, without a slash at its end: ``"/analytics"``."""
 

@@ -21,17 +21,17 @@ def locked(path: str, *, busy: str) -> Generator[None]:
             is its message.
         OSError: It can't be opened or locked.
     """
-    # It takes as long to import as all that a call needs.
+    # Importing filelock takes as long as importing all that a call needs.
     from filelock import FileLock, Timeout
 
-    # All threads share it, since another one may end an async generator.
+    # All threads share the lock, since another thread may end an async generator.
     lock = FileLock(path, mode=0o600, thread_local=False)
     try:
         held = lock.acquire(blocking=False)
     except Timeout:
         raise BusyError(busy) from None
     except NotImplementedError as error:
-        # Some file systems of a network lock nothing.
+        # Some network file systems do not support locks.
         raise OSError(errno.ENOSYS, str(error), path) from error
     with held:
         yield

@@ -96,7 +96,7 @@ def _table(path: Path, name: str) -> _Table:
             "and perhaps 'user_id', 'key_file' and 'read_only'; a key is in a file of "
             "its own, which 'key_file' names"
         )
-    # Not within the blocks above: frames of the errors there have the table.
+    # The blocks above must not raise this error, since their frames have the table.
     raise ConfigurationError(f"{path} {problem}")
 
 

@@ -85,7 +85,7 @@ class _Bar:
         text = f"{self._done:,} {self._what} so far"
         if total is not None:
             text = f"{self._done:,} of {total:,} {self._what}"
-        # The rate of less time is chance.
+        # A rate that was measured for less time is chance.
         if self._seconds < 1 or self._done <= before:
             return text
         if self._done == total:
@@ -103,7 +103,7 @@ class _Terminal(_Bar):
     _width = 0
 
     def draw(self, text: str) -> None:
-        # With what it imports itself it would take a tenth of our own import.
+        # This module and its imports would take a tenth of our own import.
         from shutil import get_terminal_size
 
         # Some terminals wrap a line that fills them.

@@ -108,7 +108,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         ConfigurationError: The file can't be read, or has more than a credential.
     """
     try:
-        # As text, since a Path changes "/dev/fd/…/".
+        # The path stays text, since a Path changes "/dev/fd/…/".
         with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
             secret = Secret(file.read(_LONGEST + 1).rstrip(), source)
     except (OSError, ValueError) as error:
@@ -117,7 +117,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         raise ConfigurationError(
             f"{source} names a file that can't be read: {why}"
         ) from None
-    # As a shell would set it, or a file of variables.
+    # Quotes and names come from a shell or from a file of variables.
     if secret.fits(f"[\"'].*|[A-Z_]+=.*|(?s:.){{{_LONGEST + 1}}}"):
         raise ConfigurationError(
             f"{source} names a file that has more than the credential: leave quotes "

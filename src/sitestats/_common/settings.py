@@ -85,7 +85,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
     Raises:
         ConfigurationError: It is something else, which must not trust everybody.
     """
-    # A context by what it does: another class may have taken the place of ssl's.
+    # A context is known by its methods: another class may have replaced ssl's.
     if isinstance(given, bool) or callable(getattr(given, "wrap_bio", None)):
         return cast("bool | ssl.SSLContext", given)
     if isinstance(given, (str, os.PathLike)) and (path := str(cast("Any", given))):
@@ -151,7 +151,7 @@ class KeyValueStore(Protocol):
         (True, False, True)
     """
 
-    # By position alone, so that any names of the parameters fit.
+    # The parameters are positional, so that any names of them fit.
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None."""
         ...

@@ -29,7 +29,7 @@ def shown(value: object) -> str:
         text = repr(value[: _LONGEST + 1])
         return cut(text if text.isprintable() else ascii(text), _LONGEST)
     if value is None or isinstance(value, bool | int | float | date):
-        # The repr of an int of 5,000 digits raises.
+        # The repr of an int of 5,000 digits raises a ValueError.
         with suppress(ValueError):
             return cut(repr(value), _LONGEST)
     return f"a value of type {type(value).__name__}"

@@ -132,7 +132,7 @@ class HttpResponse:
 # --- dates and Retry-After --------------------------------------------------------
 
 
-# Seconds as HTTP has them, and with a fraction or a sign, as some servers send them.
+# HTTP has whole seconds; some servers send them with a fraction or a sign.
 _SECONDS: Final = r"[+-]?[0-9]+(\.[0-9]*)?"
 
 # email.utils accepts nearly any words and numbers; a date of HTTP has a day's name, a
@@ -176,7 +176,7 @@ def parse_http_date(value: str) -> datetime | None:
     """
     if not re.fullmatch(_LIKE_A_DATE, value):
         return None
-    # With what it imports itself it would take a tenth of our own import.
+    # This module and its imports would take a tenth of our own import.
     from email.utils import parsedate_to_datetime
 
     try:
@@ -204,7 +204,7 @@ def load_json(body: bytes) -> JsonValue:
     Raises:
         ValueError: It is not JSON; the message says why, after "the response".
     """
-    # A program that only makes queries needs neither.
+    # A program that only makes queries needs neither module.
     import json
 
     import msgspec

@@ -26,7 +26,7 @@ class Period:
     """The period of a response, None where it is not known."""
 
     start: dt.datetime | None
-    """In UTC, as the end."""
+    """The first moment, in UTC. The end is in UTC, too."""
     end: dt.datetime | None
     zone: dt.tzinfo | None
     first_day: dt.date | None
@@ -57,7 +57,7 @@ def _period(  # noqa: PLR0917  a cache's key
         if day is not None and asked is not None:
             off = abs((day - asked).days)
         elif day is not None and back is not None and today is not None:
-            # What is today depends on the service's clock and zone.
+            # Which day is today depends on the service's clock and zone.
             off = abs((today - day).days - back) - 1
         if off > 0:
             differences.append(

@@ -94,21 +94,21 @@ def expected(
 @lru_cache
 def _of_model(model: Any) -> Expected:
     """What the object of the Admin API should have that becomes a *model*."""
-    # Its public module has no names of its annotations.
+    # The model's public module does not have the names that its annotations use.
     hints = get_type_hints(model, websites.__dict__, include_extras=True)
     kinds: dict[str, Any] = {}
     for name, field in attrs.fields_dict(model).items():
         if name not in {"extra", "problems", "differences"}:
             kind = hints[name]
             if field.default is attrs.NOTHING and type(None) in get_args(kind):
-                # The document has no null there: None is for what can't be read.
+                # The document has no null there: None is a value that can't be read.
                 kind = get_args(kind)[0]
             kinds[_SENT.get(name, name)] = kind
     return Expected(kinds, _whole(kinds, total=True))
 
 
 def _whole(kinds: Mapping[str, Any], *, total: bool) -> Any:
-    # Made at run time, which type checkers can't follow.
+    # The class is made at run time, so type checkers don't know it.
     make_typed_dict: Any = TypedDict
     whole = make_typed_dict("Whole", kinds, total=total)
     with _FIRST_USE, suppress(msgspec.ValidationError):
@@ -121,7 +121,7 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
         return Count
     if name == "seconds_on_page":
         return float | None
-    # Made at run time, as above.
+    # This class, too, is made at run time.
     entry: Any = entry_class(name, timed=timed)
     if name == "histogram":
         entry = histogram_class(interval)

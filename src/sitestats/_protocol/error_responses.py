@@ -124,7 +124,7 @@ def _described(
 ) -> str:
     """A sentence about an error response without a message."""
     if response.status in _REDIRECTS:
-        # Without a user, a password, parameters, and a fragment.
+        # The address is shown without a user, a password, parameters and a fragment.
         target = response.headers.get("location", "another address")
         target = _on_a_line(re.sub(r"(?<=//)[^/?#]*@|[?#].*", "", target))
         return (

@@ -149,9 +149,9 @@ class Deadline:
     """When the last request of a block has to end."""
 
     seconds: float
-    """From the beginning of the block."""
+    """How many seconds after its beginning the block has to end."""
     at: float
-    """By the monotonic clock."""
+    """The time at which the block has to end, by the monotonic clock."""
 
     def is_over(self, moment: Moment) -> bool:
         """Whether it has passed, or is so close that a timer may have fired."""
@@ -170,7 +170,7 @@ class Deadline:
 
 
 NO_DEADLINE: Final = Deadline(math.inf, math.inf)
-"""That of a block without one."""
+"""The deadline of a block without a limit."""
 
 
 def send_with_retries(
@@ -185,9 +185,9 @@ def send_with_retries(
 
     Args:
         request: What to send.
-        settings: Those of the client, with the pauses of its requests.
+        settings: The client's settings, with the pauses of its requests.
         started: When the call began; None for now.
-        deadline: That of a block of many. The time of a request of a block begins
+        deadline: A block's deadline. The time of a request of a block begins
             after the pause that holds it, so that all of them can wait for it.
 
     Raises:

@@ -22,7 +22,7 @@ JSON: Final = "application/json"
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
-# What would lead elsewhere once a server decodes or resolves it, and "%" by itself.
+# Text that leads elsewhere once a server decodes or resolves it, and "%" by itself.
 _ODD_PATH: Final = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]|(^|/)\.\.?(/|$)")
 _ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 

@@ -160,7 +160,7 @@ def read_added(
         why = f"{_WRONG}, but the website was added"
         raise invalid_response(response, request, why, problems)
     hostname, zone, public = asked
-    # Without a time zone it is left to the service.
+    # A request without a time zone leaves the zone to the service.
     zone = zone or added.timezone
     found = tuple(
         Problem(

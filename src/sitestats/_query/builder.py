@@ -88,7 +88,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     @overload
     def fields(self, *names: NameT) -> StatsQuery[NameT]: ...
 
-    # For completion, and where mypy infers too narrowly.
+    # This signature serves completion, and calls where mypy infers too narrowly.
     @overload
     def fields(self, *names: FieldName) -> StatsQuery: ...  # type: ignore[overload-cannot-match]
 
@@ -317,7 +317,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         wholes: list[StatsQuery[FieldsT_co] | None] = [self]
         if websites is not None:
             with Problems() as problems:
-                # A str has letters to loop over, and is one name.
+                # A str is one name, although it can be iterated.
                 names = [websites] if isinstance(websites, str) else websites
                 wholes = [problems.check(self.website, one) for one in names]
         found = tuple(filter(None, wholes))
@@ -608,7 +608,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return self._with({"start": period[0], "end": period[1]})
 
     def _filtered(self, changes: Mapping[str, str | None]) -> StatsQuery[FieldsT_co]:
-        """With *changes*, and a warning of each new one that is probably a mistake."""
+        """Return a copy with *changes*, and warn of each that is probably a mistake."""
         for name, value in changes.items():
             if value is not None and value != self._values.get(name):
                 for problem in rules.unlikely(name, value):
@@ -640,7 +640,7 @@ def _changed(
 def _zone_of(website: object) -> Mapping[str, str]:
     """The parameter of the website's time zone; nothing leaves it to the service."""
     zone = getattr(website, "timezone", None)
-    # This machine may not know the name.
+    # This machine may not know the zone's name.
     return {"timezone": zone} if isinstance(zone, str) and zone in zone_names() else {}
 
 

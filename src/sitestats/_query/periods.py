@@ -238,7 +238,7 @@ def last(
     months: object = None,
     now: object = None,
 ) -> tuple[str, str] | NamedPeriod:
-    """The last days, weeks or months: of one of these."""
+    """The last days, weeks or months; exactly one of these is given."""
     given = {"days": days, "weeks": weeks, "months": months}
     counts = [(units, count) for units, count in given.items() if count is not None]
     if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
@@ -249,7 +249,7 @@ def last(
     count = int(whole_number(value, most, "period-days", "last"))
     if days is None:
         return NamedPeriod(units.removesuffix("s"), count, moment_of(now))
-    # One day has two names.
+    # The same day has two names.
     return (
         (placeholder(count - 1), "today") if today else (f"today-{count}d", "yesterday")
     )

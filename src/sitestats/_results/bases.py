@@ -326,8 +326,8 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     """Entries, websites or results in their order.
 
     It has a length and can be iterated. An item is found by its place or by its name,
-    and a slice is one again. It is not a ``Sequence``, so that libraries of data frames
-    take its frame, and do not mistake it for a list of opaque objects.
+    and a slice has the same class. It is not a ``Sequence``, so that libraries of data
+    frames take its frame, and do not mistake it for a list of opaque objects.
     """
 
     _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)

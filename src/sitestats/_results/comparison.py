@@ -245,7 +245,7 @@ def changes_of(
         before: The earlier one.
         partial: Whether one of the periods is not over.
         begins: The first days of both periods; None where they are not known.
-        interval: That of a histogram.
+        interval: The interval of a histogram.
     """
     is_histogram = now.name == "histogram"
     columns = now.entry_type.columns
@@ -259,7 +259,7 @@ def changes_of(
                 if is_histogram
                 else getattr(one, key)
             )
-            # If two differ, nothing tells which one is right.
+            # If two entries of one value differ, nothing tells which one is right.
             is_same = side.get(place, one) == one
             side[place] = one if is_same else replace(one, **dict.fromkeys(names))
     # The counts of other days, of entries below a cut, and of those that can't be read
@@ -515,7 +515,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         pair = ComparedPair(
             Succeeded(now.query, 0, now), Succeeded(before.query, 0, before)
         )
-        # Without the error and the place of the query.
+        # The rows of one query leave out the error and the query's index.
         return pair.rows(None, [*self.totals])[:-2]
 
     def _lists(self) -> Iterator[tuple[str, Comparison]]:

@@ -4,7 +4,7 @@ Entries are structs of msgspec, since a response may hold thousands. ``Timed…`
 were requested with ``seconds_on_page``. For a histogram it is worked out when hours
 begin, what the period cuts, and what was not over yet.
 """
-# Annotations are values here: its public module has no names of theirs.
+# Annotations are values here, since the public module lacks the names that they use.
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -359,7 +359,7 @@ def mark_entries(
     Args:
         entries: As they are in the response, in ascending order.
         interval: What was requested; None means by day.
-        zone: That of the response; None where it is not known.
+        zone: The zone of the response; None where it is not known.
         days: The first and the last day of the period, None where not known.
         open_at: When the service responded, if the period was not over then.
     """
@@ -386,7 +386,7 @@ def _with_starts(
     for entry in entries:
         this = entry.date, entry.hour
         if entry.hour is not None:
-            # An hour that follows itself comes again: the clocks were turned back.
+            # The hour is the same as the one before: the clocks were turned back.
             time = dt.time(entry.hour, tzinfo=zone, fold=int(this == last))
             yield replace(entry, start=dt.datetime.combine(entry.date, time))
         else:

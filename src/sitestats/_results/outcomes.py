@@ -364,7 +364,7 @@ class CollectedOutcomes(
         return [one.query for one in self]
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
-        # Without the client, which may hold a credential.
+        # A pickle leaves out the client, which may hold a credential.
         return type(self), (self._items,)
 
     def _collect_failed(self, deadline: float | NotGiven | None) -> Any:

@@ -39,7 +39,7 @@ class Failures:
     ) -> None:
         """Know the errors of *library*: of httpx, or of httpx2."""
         self._redactor, self._library = redactor, library
-        # httpx lets its errors through; it is there where a proxy needs it.
+        # httpx lets errors of socksio through, which is there if a proxy needs it.
         self._socks = getattr(sys.modules.get("socksio"), "SOCKSError", ())
         self._unsent = *(getattr(library, name) for name in _UNSENT), self._socks
         self._limit = settings.max_connections
@@ -109,7 +109,7 @@ class Failures:
                     "name it by verify= or SSL_CERT_FILE"
                 )
             elif isinstance(link, socket.gaierror | ssl.SSLError):
-                # The other is https to a port that speaks http.
+                # The other error is that of https to a port that speaks http.
                 temporary = getattr(link, "reason", link.errno) not in (
                     *(socket.EAI_NONAME, "WRONG_VERSION_NUMBER"),
                 )

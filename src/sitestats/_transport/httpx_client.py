@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest
 
 _VERSION: Final = "0.1.0"
-"""That of the package: to read its metadata takes as long as to import httpcore."""
+"""The package's version: reading its metadata takes as long as importing httpcore."""
 EXTENSION: Final = "sitestats"
 """The name in the extensions of a request, whose value is its exchange; and in those of
 a response, whose value is its whole body."""
@@ -103,7 +103,7 @@ class Outgoing:
             request.method,
             _url(self._library, self._base + request.target),
             headers=headers,
-            # Without a body this is the shortest way; httpx would look for a length.
+            # Without a body this is the fastest way; httpx would look for a length.
             **({"content": request.body} if has_body else {"stream": self._nothing}),
             extensions=extensions,
         )
@@ -111,7 +111,7 @@ class Outgoing:
         return outgoing, auth
 
 
-# To read an address takes as long as a tenth of a call.
+# Reading an address takes a tenth of the time of a call.
 @lru_cache(maxsize=256)
 def _url(library: Any, address: str) -> Any:
     try:
@@ -148,7 +148,7 @@ def own_client(
     kind: Any = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
     host, port = settings.base.origin[1:]
     context = _context(settings.verify) if settings.base.scheme == "https" else None
-    # Certificates take the time of 100 calls: none for the pool that is replaced.
+    # Loading certificates takes as long as 100 calls; the replaced pool needs none.
     options: dict[str, Any] = {"verify": False}
     if proxy is not None:
         # h11 would take bytes that are left over for the next response.
@@ -164,7 +164,7 @@ def own_client(
                 direct = _AsyncDirect if is_awaited else _Direct
                 setattr(transport, name, direct(pool, (host, port, context)))
             return make(transport=transport, trust_env=False)
-    # To send nevertheless would be worse: unseen by a mock, or without limits.
+    # Sending nevertheless would be worse: no mock would see it, or no limit would hold.
     raise ConfigurationError(
         f"httpx {httpx.__version__} sends in a way that this version of sitestats does "
         "not know. Install another version of one of them."
@@ -215,12 +215,12 @@ class _DirectPool:
         data = b"%b\r\n\r\n%b" % (head, exchange.request.body)
         reading = await self._pool.send(data, self._route, exchange)
         body = reading.finish()
-        # In place of httpcore's, which looks at the type of each header.
+        # This replaces httpcore's class, which looks at the type of each header.
         return SimpleNamespace(
             status=reading.status,
             headers=reading.headers,
             stream=httpx.ByteStream(body),
-            # Also here: httpx has three generators around a stream.
+            # The extension has the body: httpx has three generators around a stream.
             extensions={EXTENSION: body} if known else {},
         )
 

@@ -61,7 +61,7 @@ class Pool:
             ClientClosedError: The pool was closed.
         """
         if self._process != os.getpid():
-            # In a forked child: what it inherited is its parent's.
+            # In a forked child, the inherited connections belong to the parent.
             self._begin()
         with self._lock:
             queue = exchange.queue = self._queues.setdefault(exchange.group(), {})
@@ -112,7 +112,7 @@ class Pool:
         return reading
 
     def _take(self, *, fresh: bool) -> socket.socket | None:
-        """The idle connection that was used last; none where it is to be fresh.
+        """The idle connection that was used last, or None if it is to be fresh.
 
         For a fresh one idle ones are closed, so that there are never too many.
         """

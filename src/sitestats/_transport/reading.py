@@ -68,7 +68,7 @@ class Reading:
             # Bytes behind the response do not belong to it.
             self.is_reusable = False
             if isinstance(error, httptools.HttpParserCallbackError):
-                # Ours raise nothing: it is Ctrl-C, if not what the caller handles.
+                # Our callbacks raise nothing themselves, so this is an interrupt.
                 cause = error.__context__
                 raise (
                     KeyboardInterrupt if cause is None or cause is handled else cause
@@ -82,7 +82,7 @@ class Reading:
         if not self.status and self._size > _LONGEST_HEAD:
             raise ProtocolError("its headers are too long")
         if not self.is_over and self._size > MOST_BYTES:
-            # They would wait for a garbage collection.
+            # Otherwise they would wait for a garbage collection.
             self._pieces.clear()
             if self.status in SUCCESS:
                 raise TooLargeError
@@ -97,11 +97,11 @@ class Reading:
 
     def finish(self) -> bytes:
         """The whole body, as it came."""
-        # The parser holds this reading: without it, no circle keeps the body in memory.
+        # The parser refers to this reading: dropping it breaks a reference cycle.
         del self._parser
         return b"".join(self._pieces)
 
-    # What the parser calls.
+    # The parser calls these methods.
 
     def on_message_begin(self) -> None:
         """Refuse a second response."""

@@ -59,11 +59,11 @@ class Redactor:
         return attrs.evolve(response, headers=headers, body=body, redact=None)
 
 
-# When the first error is redacted: it takes some milliseconds.
+# The first error compiles the pattern, which takes some milliseconds.
 @lru_cache(maxsize=256)
 def _pattern(secrets: frozenset[Secret], shortest: int) -> re.Pattern[bytes]:
     texts = [one.reveal() for one in secrets if len(one.reveal()) >= shortest]
-    # Longer ones first, as others may be their beginnings.
+    # Longer secrets come first, as others may be their beginnings.
     texts.sort(key=len, reverse=True)
     patterns = ["".join(map(_written, text.encode())) for text in texts]
     # Without secrets it is a pattern that finds nothing.
@@ -93,7 +93,7 @@ _LOGGERS: Final = (
 """httpx logs an address and a status line at INFO, and httpcore, where it connects, the
 headers of a response at DEBUG: a service that repeats a key would have it logged."""
 _REDACTORS: Final = WeakSet[Redactor]()
-"""Those of all clients: a record does not tell whose request it is about."""
+"""The redactors of all clients: a record does not tell whose request it is about."""
 
 
 class _Redaction(logging.Filter):

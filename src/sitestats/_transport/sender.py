@@ -107,13 +107,13 @@ class Sender:
                 with exchange.watched() if self._is_watched else nullcontext():
                     return await self._sent(exchange)
             finally:
-                # First of all, as Ctrl-C may come before any call.
+                # This comes first, as Ctrl-C may come before any call.
                 exchange.is_over = True
                 self.pool.leave(exchange)
         except BaseException as error:
             failure = self._failures.of(exchange, error)
             if failure is None:
-                # The lines stay, for whoever looks for the mistake.
+                # The traceback keeps its lines, for whoever looks for the mistake.
                 traceback.clear_frames(error.__traceback__)
                 raise
         # pyright can't know that no context above swallows an error.
@@ -125,7 +125,7 @@ class Sender:
 
     async def _sent(self, exchange: Exchange) -> HttpResponse:
         extensions: dict[str, Any] = {EXTENSION: exchange}
-        # Whoever sends now, it counts as sent, but for what our own connecting sees.
+        # The request counts as sent now, unless our own connecting knows better.
         exchange.step = "response"
         if self._is_far:
             extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
@@ -139,7 +139,7 @@ class Sender:
             if self._is_awaited:
                 response = await response
         except self._library.HTTPStatusError as error:
-            # By a hook of the user's: here the status decides.
+            # A hook of the user's raised this, but here the status decides.
             response = error.response
         status: int = response.status_code
         response.headers.encoding = "latin-1"
@@ -156,12 +156,12 @@ class Sender:
                 raise
             # The status of an error says enough.
             body = b""
-        # The stream holds the response: without it, no circle keeps both in memory.
+        # The stream refers to the response: dropping it breaks a reference cycle.
         response.stream = NOTHING
         received = HttpResponse(
             *(status, headers, body, datetime.now(UTC)), redact=self._redactor.response
         )
-        # What stands in the data of a successful one is right, whatever it looks like.
+        # The data of a successful response is right, whatever it looks like.
         return received if status in SUCCESS else received.redacted()
 
     async def _body(
@@ -169,7 +169,7 @@ class Sender:
     ) -> bytes:
         """The body that httpx has read, or reads."""
         if response.is_closed:
-            # By a mock or a hook, which has it decompressed, or left it unread.
+            # A mock or a hook has decompressed the body, or left it unread.
             headers.pop("content-encoding", None)
             with suppress(RuntimeError):
                 return bytes(response.content)
@@ -182,7 +182,7 @@ class Sender:
                 if len(body) > MOST_BYTES:
                     raise TooLargeError
                 if not self._is_awaited:
-                    # Awaited, this would leave httpx's generators to trio, which warns.
+                    # An awaited call would leave httpx's generators to trio: it warns.
                     exchange.left()
         finally:
             closing = response.aclose() if self._is_awaited else response.close()

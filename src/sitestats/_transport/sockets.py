@@ -67,7 +67,7 @@ class Exchange:
     """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
     may have left the machine."""
     sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
-    """They are closed with it."""
+    """The sockets that are closed with the exchange."""
 
     @staticmethod
     def group() -> Any:
@@ -83,7 +83,7 @@ class Exchange:
         left = self.until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        # A day at most: a socket refuses a limit of several weeks.
+        # The limit is a day at most: a socket refuses several weeks.
         return min(left, self.timeout if most is None else most, 86_400)
 
     def end(self) -> None:
@@ -93,13 +93,13 @@ class Exchange:
             self.event.set()
         for sock in self.sockets:
             with suppress(OSError):
-                # Not that of an SSLSocket, which would go on without TLS.
+                # The method of an SSLSocket would go on without TLS.
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def close(self, *, keep: bool = False) -> socket.socket | None:
         """Close its sockets, but for the last one if another exchange may use it."""
         sockets, self.sockets = self.sockets, []
-        # After the line above, end() does not find what is kept.
+        # After the line above, end() does not find the socket that is kept.
         kept = sockets.pop() if keep and self.until > -math.inf else None
         for sock in sockets:
             sock.close()
@@ -125,8 +125,8 @@ class Exchange:
     @contextmanager
     def watched(self) -> Generator[None]:
         """Keep the limit where httpx connects and reads."""
-        # It gives each read the whole timeout, so drops could fall for ever: a thread
-        # shuts the connection when the time is up.
+        # httpx gives each read the whole timeout, so slow bytes could arrive for ever:
+        # a thread shuts the connection when the time is up.
         timer = threading.Timer(self.left(math.inf), self.end)
         timer.daemon = True
         timer.start()
@@ -143,13 +143,13 @@ class Exchange:
             # It connects to what it finds here, and would look the name up itself.
             info["host"] = addresses[0][4][0]
             if len(addresses) > 1:
-                # It tries one alone: the first that takes a connection.
+                # It tries one address alone: the first that takes a connection.
                 with run_blocking(_connect_tcp(addresses, self)) as sock:
                     info["host"] = sock.getpeername()[0]
             # What httpx raises tells whether something was sent by then.
             self.step = "response"
         elif event.endswith("connect_tcp.complete"):
-            # Another descriptor, since TLS will take this one over.
+            # The copy has another descriptor, since TLS will take this one over.
             self.sockets.append(info["return_value"].get_extra_info("socket").dup())
             self.left()
 
@@ -164,7 +164,7 @@ class AwaitedExchange(Exchange):
     @staticmethod
     def group() -> Any:
         """Its event loop."""
-        # Whoever only blocks needs no asyncio, which takes as long to import as httpx.
+        # Blocking calls need no asyncio, which takes as long to import as httpx.
         import asyncio
 
         try:
@@ -190,7 +190,7 @@ class AwaitedExchange(Exchange):
     async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:
         """Call *call* as soon as the socket is ready for it, within the timeout."""
         self._calls += 1
-        # TLS may have bytes for each read, so that none waits and others get no turn.
+        # If TLS has bytes for each read, no read waits, and no other task gets a turn.
         if self._calls % 16 == 0:
             self.left()
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import

@@ -29,7 +29,7 @@ _FORMATS: Final = {
     Kind.NUMBER: "#,##0.0",
     Kind.DAY: "yyyy-mm-dd",
     Kind.MOMENT: "yyyy-mm-dd hh:mm",
-    # What is not the whole is never rounded up to it.
+    # A share below the whole is never rounded up to the whole.
     "share": '[>=1]0.0%;[>0.9994]"99.9%";0.0%',
 }
 _NARROWEST: Final = 17

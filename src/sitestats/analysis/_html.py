@@ -102,7 +102,7 @@ def _chart(chart: Chart) -> str:
     if not bars:
         return _note(NO_ENTRIES)
     step, base = _WIDTH / len(bars), _TOP + _HEIGHT
-    # Six ticks at most.
+    # A chart has six ticks at most.
     every = -(-len(bars) // 6)
     highest = max([1, *(bar.count for bar in bars)])
     drawn, year = "", ""
@@ -114,7 +114,7 @@ def _chart(chart: Chart) -> str:
             f"width='{step * 0.8:.1f}' height='{height:.1f}' rx='1.5'>"
             f"<title>{escape(bar.tip)}</title></rect>"
         )
-        # None that the edge would cut; the year once.
+        # A label that the edge would cut is left out, and the year is shown once.
         if index % every == 0 and left <= _WIDTH - _TICK:
             at = f"x='{left:.1f}' y='{base + _FOOT - 3}'"
             label = bar.tick if bar.year == year else f"{bar.tick} {bar.year}"

@@ -94,13 +94,13 @@ def text_in(column: Column, value: Any, field: str = "") -> str:
     if column.name == "field":
         return heading(value)
     if column.name == "share" and value is not None:
-        # What is not the whole is never rounded up to it.
+        # A share below the whole is never rounded up to the whole.
         return f"{100 * (value if value >= 1 else min(value, 0.999)):.1f} %"
     if not isinstance(value, int | float) or not is_change(column):
         return cell(value)
     sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
     if column.name.endswith("percent"):
-        # Always with one decimal, so that a column of them is aligned.
+        # The number always has one decimal, so that a column is aligned.
         return f"{sign}{abs(value):,.1f} %"
     return sign + cell(abs(value))
 

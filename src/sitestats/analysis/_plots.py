@@ -48,7 +48,7 @@ _LONGEST_TITLE: Final = 90
 _LETTER: Final = 5.7
 """The mean width of a letter of a title, in points."""
 _SMALL: Final = 4.2
-"""That of a small letter."""
+"""The mean width of a letter of small text, in points."""
 
 _DAY: Final = dt.timedelta(days=1)
 # They differ in lightness, and can be seen on a light and on a dark page.
@@ -57,7 +57,7 @@ _STRONG: Final = "#0B5394"
 _SOFT: Final = "#6FB1E0"
 """Page views, and what was before."""
 _WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
-# Hours, days or months, with the year once.
+# The axis shows hours, days or months, and the year once.
 _DATES: Final = {
     "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S.%f"],
     "zero_formats": ["", "%Y", "%d %b", "%d %b", "%d %b", "%d %b"],
@@ -149,7 +149,7 @@ def _of_changes(changes: Changes, ax: Any, count: str) -> None:
 def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
     note = NOT_OVER if comparisons.partial else ""
     _pairs(ax, comparisons.largest(total), heading(total), note)
-    # Without the zone, which differs by website.
+    # The title leaves out the zone, which differs by website.
     periods = {(days(one.now), f"against {days(one.before)}") for one in comparisons}
     lines = periods.pop() if len(periods) == 1 else ()
     _set_title(ax, *lines, comparisons.differs)
@@ -177,7 +177,7 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
     found: list[str] = []
     for entry, when in zip(entries, whens, strict=True):
         if mark := marks(partial=entry.partial, clipped=entry.clipped):
-            # Also visible where the count is still 0.
+            # The mark is visible even where the count is still 0.
             ax.axvspan(when - shift, when - shift + step, **_NOT_WHOLE)
             found.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
@@ -272,13 +272,13 @@ def _set_time_axis(
     locator = dates.AutoDateLocator(minticks=2, maxticks=most)
     ax.xaxis.set_major_locator(locator)
     if len(whens) <= most:
-        # Not between them, such as at noon.
+        # Ticks stand at the entries and not between them, such as at noon.
         ax.set_xticks(whens)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, **_DATES))
     ax.tick_params(axis="x", labelsize="small")
     ax.margins(x=0.01)
     _set_counts(ax, "y", 6)
-    # Each has one entry, even if two results were drawn.
+    # Each label has one entry, even if two results were drawn.
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     is_wide = width > _SMALL * sum(len(label) + 9 for label in labels)
     lines = (1 if is_wide else len(labels)) if has_legend else 0
@@ -303,7 +303,7 @@ def _pairs(
         places = [place + shift for place in range(len(shown))]
         ax.barh(places, counts, 0.4, label=side, color=color)
     _rows(ax, [name for name, _ in shown], len(changes), what, *notes)
-    # Above the first row.
+    # The legend needs room above the first row.
     _, height = _points(ax)
     ax.set_ylim(len(shown) - 0.5, -0.5 - 40 * len(shown) / height)
     ax.legend(loc="upper right", ncols=2, **_LOOK)
@@ -416,7 +416,7 @@ def _set_title(ax: Any, *lines: str) -> None:
     matplotlib's own ``wrap`` would read the text of a visitor as mathematics.
     """
     width, _ = _points(ax)
-    # Names of rows, which have their own room, are smaller than the title.
+    # The names of rows, which have their own room, are smaller than the title.
     names = max((len(one.get_text()) for one in ax.get_yticklabels()), default=0)
     room = max(20, int((width - _SMALL * names) / _LETTER))
     text = "\n".join(

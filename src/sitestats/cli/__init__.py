@@ -18,7 +18,7 @@ def main() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         # Cron jobs close a stream: the next file would take its place.
         if getattr(sys, name) is None:
-            # What is read or written is an error, but on standard error.
+            # Reading from or writing to it is an error, except on standard error.
             mode = os.O_RDONLY if name == "stdout" else os.O_WRONLY
             os.dup2(os.open(os.devnull, mode), number)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))

@@ -22,7 +22,7 @@ from ._output import make_console, print_table
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    # "SITE" on the keys of a telephone: no web framework's default, as 8000 is.
+    # It spells "SITE" on the keys of a telephone, and is no web framework's default.
     default=7483,
     metavar="NUMBER",
     help="The port on 127.0.0.1, by default 7483; 0 selects a free one.",

@@ -82,7 +82,7 @@ def exit_with(code: Code) -> None:
 def fail(message: str, code: Code) -> NoReturn:
     """End the command with the lines of *message*, and no usage text."""
     for line in message.splitlines():
-        # The code says it, too.
+        # The exit code says so, too.
         with suppress(OSError):
             tell(line, err=can_tell())
     raise click.exceptions.Exit(code)
@@ -146,7 +146,7 @@ def in_shell_terms(error: object) -> str:
     """The text of *error*, with the options and advice of the shell in its problems."""
     if not isinstance(error, InvalidInputError):
         return str(error)
-    # All of them: whoever corrects a list needs each place.
+    # Every problem is shown, since whoever corrects a list needs each place.
     return "\n".join(map(_problem, error.problems))
 
 

@@ -37,7 +37,7 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
         csv_line(plain(one) if isinstance(one, str) else one for one in line)
         for line in (columns, *([row.get(name) for name in columns] for row in rows))
     )
-    # As bytes, since Excel needs UTF-8 with any terminal.
+    # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
     click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
 
 
@@ -59,7 +59,7 @@ def print_workbook(result: Any) -> None:
 
 def make_console() -> Console:
     """A rich console for tables, which wraps lines in a terminal alone."""
-    # Imported here, so that completion in a shell is fast.
+    # Rich is imported here, so that completion in a shell is fast.
     from rich.console import Console
 
     class TableConsole(Console):

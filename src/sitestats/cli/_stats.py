@@ -136,7 +136,7 @@ def _run(
     is_single: bool,
 ) -> None:
     """Request what the options name, and print it."""
-    # Any valid host name, to check the options before the list is requested.
+    # Any valid host name serves to check the options before the list is requested.
     named = hosts.read() or [("example.com", "")]
     with connect() as client:
         queries = build_queries(named, client.base_url, steps, fields)
@@ -205,13 +205,13 @@ def build_queries(
     Args:
         hosts: Host names or addresses, each with where it is written.
         base_url: Where the service is.
-        steps: Those of the options.
+        steps: The steps for the options.
         fields: The fields if the options name none.
 
     Raises:
         InvalidInputError: With the problems of all options.
     """
-    # Any valid host name, to check the options before the hosts.
+    # Any valid host name serves to check the options before the hosts are checked.
     base, problems = _after(steps, StatsQuery("example.com"), fields)
     queries: list[StatsQuery] = []
     for host, where in hosts:
@@ -277,7 +277,7 @@ def find_rows(
             sent.
     """
     for query in queries:
-        # In any zone: the days of each zone are found later.
+        # Any zone serves here: the days of each zone are found later.
         _in_zone(query, "UTC", split)
     if not every:
         with suppress(InvalidInputError):

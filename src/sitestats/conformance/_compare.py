@@ -211,7 +211,7 @@ def _compared(case: Case, observed: Observation, **options: bool) -> ComparedCas
     if why := failure_of(response):
         return made("failed", why)
     if hostname not in observed.zones:
-        # When its days begin is unknown.
+        # It is unknown when the website's days begin.
         case = attrs.evolve(case, values={*case.values} - {"start", "end"})
     ours = _emulated(request, response.date or observed.now, observed, **options)
     why, differences = _differences(response, ours, case)
@@ -228,7 +228,7 @@ def _differences(
     if response.status == ours.status:
         why, one, other = _shapes(response, ours, case)
     else:
-        # What else differs is a consequence.
+        # Other differences are a consequence of the status.
         data = _named(load(response))
         text = anonymised(data.get("error") or data.get("message") or "")
         why, one = "", {"status": f"{response.status} {text}".strip()}

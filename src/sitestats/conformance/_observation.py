@@ -64,7 +64,7 @@ class Case:
 
     def _query(self, hostname: str, now: datetime) -> HttpRequest:
         query = StatsQuery(hostname)
-        # Days that are over in every zone.
+        # These days are over in every zone.
         last = now.date() - timedelta(days=2)
         days = {"first": str(last - timedelta(days=6)), "last": str(last)}
         params = {
@@ -143,7 +143,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     """Request each case about *hostname*, and about others of the account's list.
 
     Args:
-        settings: Those of the client.
+        settings: The client's settings.
         hostname: The website that most cases are about.
         pause: Seconds between two requests.
 
@@ -170,7 +170,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
 
     hostname = normalise_hostname(hostname)
     began = datetime.fromtimestamp((yield from now()).unix, UTC)
-    # No account has the unknown one.
+    # No account has the unknown website.
     hosts = {"unknown": "sitestats-check.example"}
     seen = Observation(settings.api_key is not None, began, hosts, {}, {})
     probe, without_key = (

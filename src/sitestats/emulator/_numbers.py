@@ -116,7 +116,7 @@ class Numbers:
         medians = "seconds_on_page" in query.fields
         self._seconds = self._views.column("duration") if medians else []
         order = range(len(self._unique))
-        # By the time on page, so that the median of each group is in its middle.
+        # By time on page, the median of each group is in its middle.
         self._order = sorted(order, key=self._seconds.__getitem__) if medians else order
 
     def total(self) -> Count:

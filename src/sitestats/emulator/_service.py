@@ -73,7 +73,7 @@ class Service:
         if request.path == "/api/websites/add":
             return self._admin(request, "POST", self._add)
         if request.path.startswith("/api/"):
-            # Observed on the hosted service: an HTML page with status 200.
+            # The hosted service was observed to send an HTML page with status 200.
             return HttpResponse(
                 200, {"content-type": "text/html; charset=utf-8"}, _HTML
             )
@@ -96,7 +96,7 @@ class Service:
             return json_response(denied.status, error, denied.headers)
 
     def _list(self, _request: RecordedRequest, _key: str) -> object:
-        # All websites of the user, even those that the key has no access to.
+        # The list has websites of the user that the key has no access to, too.
         recent = self.rows.recent(self.now())
         websites: list[dict[str, object]] = [
             {

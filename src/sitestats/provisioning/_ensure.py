@@ -45,7 +45,7 @@ from ._specs import WebsiteSpec, as_added, by_hostname, differences_of, normalis
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
-# No credentials, no payment, no permission.
+# The service refuses the credentials, the payment or the permission.
 _ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))
 # A gateway stopped waiting, or the service failed: it may have added the website.
 _MAYBE_ADDED: Final = frozenset((408, *range(500, 1000)))
@@ -117,7 +117,7 @@ class EnsureFlow:
             for spec in self._specs
             if spec.hostname in self._pending and spec.hostname not in self._listed
         }:
-            # A list that was requested earlier may lack what was added meanwhile.
+            # A list that was requested earlier may lack new websites.
             left = max(pending.values()) - moment.monotonic
             if left <= 0:
                 return
@@ -176,7 +176,7 @@ class EnsureFlow:
         except SiteStatsError as error:
             return (yield from self._after_error(spec, error))
         self._rate_limits = 0
-        # Under both names, so that neither is added when it follows in the list.
+        # Both names are recorded, so that neither is added later in the list.
         self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
         return ProvisionedWebsite(spec, "added", added, differences_of(expected, added))
 

@@ -59,12 +59,12 @@ class Journals:
             end = file.seek(0, os.SEEK_END)
             rest = (b"" if end else self._head) + json.dumps(record).encode() + b"\n"
             try:
-                # A disk that is nearly full takes a part.
+                # A disk that is nearly full takes only a part of the line.
                 while rest:
                     rest = rest[file.write(rest) :]
                 os.fsync(file.fileno())
             except OSError as error:
-                # Another line would follow the part of this one.
+                # Otherwise another line would follow the part of this one.
                 self._files.clear()
                 raise ConfigurationError(
                     f"the journal {file.name} can't be written, so nothing more is "
@@ -132,7 +132,7 @@ def _replay(record: Record, pending: dict[str, float], added: set[str]) -> None:
             if record["state"] == "added":
                 added.add(record["hostname"])
         case "ended":
-            # Its report has them.
+            # The report of that run has them.
             added.clear()
         case _:
             pass
@@ -176,7 +176,7 @@ def account_file(settings: Settings) -> Path:
     """
     digest = sha256(str(settings.base).encode())
     if settings.user_id is not None:
-        # In one expression, so that no frame has it in a variable.
+        # One expression does it all, so that no frame has the ID in a variable.
         digest.update(
             settings.user_id.reveal().lower().removeprefix("sa_user_id_").encode()
         )

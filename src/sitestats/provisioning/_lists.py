@@ -33,7 +33,7 @@ _OF_THE_SERVICE: Final = frozenset(
     ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
 )
 """What only the service decides, in a list of its websites that was saved."""
-# Also what spreadsheets write for true and false in their own language.
+# Spreadsheets write true and false in the language of their user.
 _WORDS: Final = {
     True: """true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim
     prawda tak pravda ano áno igaz igen sand sann sant tosi kyllä doğru evet adevărat
@@ -198,7 +198,7 @@ def _folded(name: str) -> str:
 
 
 def _read(data: bytes, name: str, columns: Mapping[str, str]) -> Iterator[Row]:
-    # A workbook comes by a pipe too.
+    # A workbook may come by a pipe, too.
     if data.startswith(b"PK\x03\x04"):
         return _table(_workbook(data, name))
     try:
@@ -211,7 +211,7 @@ def _read(data: bytes, name: str, columns: Mapping[str, str]) -> Iterator[Row]:
     first = "".join(lines[start : start + 1]).strip()
     is_toml = _TOML.match(first)
     if is_toml or first.startswith(("[", "{")):
-        # As pairs, since a key of JSON may be there twice.
+        # Objects are read as pairs, since a key of JSON may be there twice.
         of_json = partial(json.loads, object_pairs_hook=tuple)
         try:
             return _tree((tomllib.loads if is_toml else of_json)(text), name)
@@ -276,7 +276,7 @@ def _csv(
         for row in reader:
             where = f"{name}:{reader.line_num}"
             line = lines[reader.line_num - 1].strip()
-            # A quoted cell is not as its line is.
+            # A quoted cell differs from the text of its line.
             if line != header and line[:1] == "#" == row[0][:1]:
                 if "".join(row).strip() == line:
                     continue
@@ -290,7 +290,7 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
     """The rows of the first sheet of a workbook."""
     openpyxl = load_extra("openpyxl", extra="excel")
     try:
-        # It warns of what it would not save, such as drop-down lists.
+        # openpyxl warns of parts that it would not save, such as drop-down lists.
         with warnings.catch_warnings(action="ignore"):
             sheet, *others = openpyxl.load_workbook(io.BytesIO(data)).worksheets
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
@@ -314,11 +314,11 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
 def _cell(cell: Any, where: str) -> Any:
     """The text or truth value that a cell of a workbook shows, or a ``Problem``."""
     value, kind = cell.value, cell.data_type
-    # LibreOffice saves so what it read as a truth value.
+    # LibreOffice saves a value that it read as a truth value in this way.
     if kind == "f" and cell.value in ("=TRUE()", "=FALSE()"):
         return bool(cell.value == "=TRUE()")
     if kind == "n" and cell.value is not None:
-        # Other formats, and more digits, look otherwise.
+        # Numbers with other formats, or with more digits, look otherwise.
         is_plain = cell.number_format in {"General", "0", "@"} and value % 1 == 0
         kind = "n" if is_plain and abs(value) < 10**11 else "d"
         value = f"{value:.0f}"

@@ -138,7 +138,7 @@ class _Items(HasRows[Never], Displayed):
     """One item for each specification: what plans and reports have in common."""
 
     items: tuple[ProvisionedWebsite, ...]
-    """One for each specification, in the given order."""
+    """The outcome of each specification, in the given order."""
 
     @property
     def present(self) -> tuple[ProvisionedWebsite, ...]:

@@ -202,7 +202,7 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
         InvalidInputError: They are not a list; or some are neither, or are given twice.
             All of them are listed.
     """
-    # A text would be a list of letters, and a mapping one of its keys.
+    # A text would be read as a list of letters, and a mapping as a list of its keys.
     whole = cast("object", specs)
     if isinstance(whole, str | Mapping) or not isinstance(whole, Iterable):
         raise InvalidInputError(

@@ -273,7 +273,7 @@ class WebsiteDays:
         if is_lasting(error):
             self.end(text, lasting=True)
             return
-        # Behind those that were not requested for longer.
+        # The day goes behind those that were not requested for longer.
         self._failed.pop(day, None)
         self._failed[day] = text
         self._failed_in_a_row += 1

@@ -261,7 +261,7 @@ class _Run:
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
         update.left, state["requests"] = days.left, update.requests
         if not days.left:
-            # Run once more, it is about the days of then.
+            # A source that is run once more starts anew, with the days up to then.
             self._days = self._websites = None
 
     def _moment(self) -> dt.datetime:
@@ -288,7 +288,7 @@ class _Run:
         websites: dict[str, WebsiteDays] = {}
         for name in zones if self.hostnames is None else self.hostnames:
             coverage = Coverage.from_state(stored[name]) if name in stored else None
-            # The last known zone of one that is not listed, or whose zone is unknown.
+            # A website without a listed or known zone keeps its last known one.
             known = coverage.timezone if coverage else "" if name in zones else "UTC"
             zone = zones.get(name) or known
             last = last_day(zone, now)
@@ -419,7 +419,7 @@ class _Run:
         if stats.first_day != day:
             why = f"the response is about another day: {stats.first_day}"
             website.failed(period, InvalidResponseError(why, body=stats.body))
-        # By the service's clock: it is requested again when it is over.
+        # The service's clock decides; a day is requested again when it is over.
         elif not stats.partial:
             values = {total: getattr(stats, total) for total in self._totals}
             self._rows[DAYS].add(**key, **values)

@@ -121,7 +121,7 @@ def hints(table: str) -> Any:
         name: {"nullable": name not in keys, "description": _COLUMNS[name][1]}
         for name in COLUMNS[table]
     }
-    # For BigQuery, Snowflake, Athena and others that divide tables.
+    # BigQuery, Snowflake, Athena and others divide tables by this hint.
     columns["hostname"]["cluster"] = True
     if "first_day" in columns:
         columns["first_day"]["partition"] = True
@@ -150,7 +150,7 @@ class Rows:
         self._columns: list[list[Any]] = [[] for _ in self._schema]
 
     def add(self, count: int = 1, **values: Any) -> None:
-        """Add *count* rows. A value is for all of them, a list has one for each."""
+        """Add *count* rows. A list has a value for each; another value is for all."""
         for field, column in zip(self._schema, self._columns, strict=True):
             value = values.get(field.name)
             are_many = isinstance(value, list)

@@ -52,7 +52,7 @@ _KEYS: Final = (
     "SELECT table_name FROM information_schema.table_constraints "
     "WHERE constraint_type = 'PRIMARY KEY' AND table_schema = %s"
 )
-# What DuckDB says on Linux and macOS, and on Windows.
+# These are DuckDB's messages on Linux and macOS, and on Windows.
 _IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
 
 
@@ -319,7 +319,7 @@ def _begin_at_destination(
     def begin() -> None:
         if not pipeline.dev_mode:
             pipeline.drop()
-        # An update that is refused, and a look, leave no empty database behind.
+        # A refused update and a call that only reads must not leave an empty database.
         if not _is_no_file_yet(pipeline):
             pipeline.sync_destination()
 
