@@ -467,6 +467,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         self,
         field: TableName | None = None,
         count: CountName = "pageviews",
+        *,
         ax: Axes | None = None,
     ) -> Axes:
         """Draw both periods (the extra ``plot``).
