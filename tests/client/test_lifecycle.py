@@ -240,7 +240,9 @@ with asyncio.Runner() as runner:
     runner.run(client.aclose())
 """
 INTERRUPTED = """
-import random, signal, threading
+import random, signal, threading, warnings
+# Ctrl-C can strike before a coroutine has begun, which Python tells.
+warnings.filterwarnings("ignore", "coroutine .* was never awaited")
 def work():
     while not over.is_set():
         client.stats.get(QUERY)
