@@ -101,7 +101,7 @@ def same_zone(first: str | None, second: str | None) -> bool:
 
 @lru_cache(maxsize=16)
 def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
-    # Until 2052, when the rules repeat.
+    # The offsets are compared until 2052, when the rules repeat.
     first, step = datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14)
     moments = (first + step * number for number in range(4500))
     return tuple(moment.astimezone(zone).utcoffset() for moment in moments)

@@ -114,7 +114,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         factory=dict[str, Problem], alias="wrong"
     )
     _warnings: tuple[str, ...] = attrs.field(default=(), alias="warnings")
-    """What it came with; no store should have it then."""
+    """The warnings that it came with; no store should have it then."""
 
     @classmethod
     def from_body(
@@ -455,7 +455,7 @@ def with_warnings(stats: Stats[FieldsT]) -> Stats[FieldsT]:
 
 
 def _read(query: StatsQuery, body: bytes, responded_at: dt.datetime | None) -> Any:
-    # What reads responses stands above the results.
+    # The modules that read responses stand above the results.
     from sitestats._protocol.responses import read_body
 
     return read_body(query, body, responded_at)

@@ -55,11 +55,11 @@ _KINDS: Final = {
     **dict.fromkeys(("date", "first_day", "last_day"), Kind.DAY),
     **dict.fromkeys(("start", "end"), Kind.MOMENT),
 }
-"""The kinds of names; all others are texts."""
+"""The kinds of columns, by name; all other columns are texts."""
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of a column: that of its name, or of the name that is compared."""
+    """The kind of a column, by its name or by the name that is compared."""
     base, _, side = name.rpartition("_")
     if base and side in {"before", "change", "percent"}:
         name = "percent" if side == "percent" else base
@@ -123,7 +123,7 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     found: list[Column] = []
     for name in dict.fromkeys(chain.from_iterable(by_name)):
         having = [one[name] for one in by_name if name in one]
-        # Only a table with rows says which zone its moments are in.
+        # Only a table that has rows says which zone its moments are in.
         zone = common_zone([one.zone for one in having if any(one.cells)])
         cells = (
             one[name].cells if name in one else repeat(None, count)

@@ -31,7 +31,7 @@ may be some minutes ahead."""
 
 
 def response_key(parameters: Parameters, now: datetime) -> str | None:
-    """What a stored response to *parameters* is found by at the moment *now*.
+    """The key of a stored response to *parameters* at the moment *now*.
 
     None if the response is not stored: the service chooses a part of the period, words
     have no time zone, or a parameter was not checked.
@@ -39,7 +39,7 @@ def response_key(parameters: Parameters, now: datetime) -> str | None:
     start, end = parameters.params.get("start"), parameters.params.get("end")
     if start is None or end is None or not parameters.is_documented:
         return None
-    # Words are other days tomorrow.
+    # Words mean other days tomorrow.
     if periods.as_date(start) is None or periods.as_date(end) is None:
         if parameters.timezone is None:
             return None

@@ -27,7 +27,7 @@ _DAY: Final = 86_400
 _PRUNE_EVERY: Final = 256
 _APPLICATION: Final = 0x53745374
 """``PRAGMA application_id``, which marks the file as a store."""
-# In one change, so that a process that is killed leaves an empty file or a store.
+# One change does it all: a process that is killed leaves an empty file or a store.
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
@@ -103,7 +103,7 @@ class Store(Public):
         max_bytes: int = 256 * 1024 * 1024,
         partition: str = "",
     ) -> None:
-        # Each process has its own: a connection does not survive a fork.
+        # Each process has its own connection, since none survives a fork.
         self._connections: dict[int, sqlite3.Connection] = {}
         self._lock = threading.Lock()
         self._writes = self._hits = 0
@@ -134,7 +134,7 @@ class Store(Public):
         """Record that the value of *key* was used for a call."""
         self._hits += 1
         today = _today()
-        # Once a day, so that a hit does not write.
+        # The use is recorded once a day, so that most hits do not write.
         if self._run("SELECT 1 FROM entries WHERE key = ? AND used < ?", key, today):
             self._run("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
@@ -152,7 +152,7 @@ class Store(Public):
         delete = "DELETE FROM entries WHERE substr(key, 1, ?) = ? RETURNING key"
         deleted = self._insist(delete, len(name), name)
         count = sum(":response:" in key for (key,) in deleted)
-        # So that what was deleted is neither in the file nor in its log.
+        # This removes the deleted responses from the file and from its log.
         self._insist("VACUUM")
         [(is_in_use, *_)] = self._insist("PRAGMA wal_checkpoint(TRUNCATE)")
         if is_in_use:
@@ -213,7 +213,7 @@ class Store(Public):
             ) from error
 
     def _open(self) -> sqlite3.Connection:
-        # Made here, as SQLite would make it readable for all.
+        # The file is made here, as SQLite would make it readable for all.
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
         connection = sqlite3.connect(

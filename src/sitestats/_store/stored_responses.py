@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
 
 _REST: Final = 10.0
-"""Seconds without the store after it failed."""
+"""How many seconds a store is not used after it failed."""
 
 
 @attrs.define(eq=False)
@@ -83,7 +83,7 @@ class StoredResponses:
         now: datetime,
     ) -> None:
         hostname, zone = parameters.hostname, stats.timezone
-        # Of an open period too: a website whose zone was changed has other days.
+        # An open period counts, too: a website whose zone was changed has other days.
         if parameters.timezone is None and zone and zone != self._zone(hostname):
             self._store.set(self._key(hostname, "zone", ""), zone.encode())
         found = to_store(parameters, response, stats, now)

@@ -238,25 +238,25 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
             found.set_result(look_up())
         except BaseException as error:  # noqa: BLE001 - raised by result()
             found.set_exception(error)
-        # A byte, since a child that was forked meanwhile keeps the end open, too.
+        # A byte is sent, since a child that was forked meanwhile keeps the end open.
         with finish, suppress(OSError):
             finish.send(b"!")
 
-    # As bytes: the name is encoded already.
+    # The name is given as bytes, since it is encoded already.
     look_up = partial(
         socket.getaddrinfo, host.encode("ascii"), port, type=socket.SOCK_STREAM
     )
-    # Numbers need no look-up, and so no thread.
+    # An IP address needs no look-up, and so no thread.
     with suppress(OSError):
         return look_up(flags=socket.AI_NUMERICHOST)
     exchange.step = "name"
     found = Future[list[Any]]()
     done, finish = socket.socketpair()
     exchange.sockets.append(done)
-    # Not a Thread, which waits for a threading.Event until it runs.
+    # A threading.Thread would wait for a threading.Event until it runs.
     _thread.start_new_thread(work, ())
     await exchange.do(done, wait_readable, done.recv, 1)
-    # What was ended did not wait for the thread.
+    # An exchange that was ended did not wait for the thread.
     exchange.left()
     return found.result()
 
@@ -272,7 +272,7 @@ async def connect(route: Route, exchange: Exchange) -> socket.socket:
     if context is None:
         return sock
     exchange.step = "tls"
-    # An end without that of TLS is anybody's, and may cut a body short.
+    # Anybody can end a connection without the end of TLS, and cut a body short.
     options: Any = {"server_hostname": host, "suppress_ragged_eofs": False}
     secured = context.wrap_socket(sock, do_handshake_on_connect=False, **options)
     exchange.sockets.append(secured)

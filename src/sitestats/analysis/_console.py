@@ -73,7 +73,7 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     if len(bars) > _MOST_BARS:
         room = max(10, min(options.max_width, 200) - label - 4)
         for start in range(0, len(bars), room):
-            # Rounded up, so that a count above zero is visible.
+            # The height is rounded up, so that a count above zero is visible.
             steps = (-(-bar.count * 8 // highest) for bar in bars[start : start + room])
             drawn = "".join(blocks[step] for step in steps)
             line = f"  {bars[start].label:{label}}  "
@@ -143,7 +143,7 @@ def table_of_rows(
 
     Args:
         rows: Values by their names.
-        headings: Those of the columns, by the names; an empty one is the name's own.
+        headings: The columns' headings, by name; if one is empty, the name is shown.
     """
     columns = [
         Column(name, _kind(name, cells), cells)

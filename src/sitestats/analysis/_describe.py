@@ -179,7 +179,7 @@ class Chart(Table):
     """A histogram, which is drawn; its changes are a table."""
 
     bars: Sequence[Bar] = ()
-    """The last ones, as many as fit into a chart."""
+    """The last bars, as many as fit into a chart."""
 
 
 def _bar(entry: HistogramEntry) -> Bar:

@@ -59,7 +59,7 @@ def write_workbook(
         for table in tables:
             sheet = book.add_worksheet(table.title[:31])
             sheet.freeze_panes(1, 0)
-            # Whatever it looks like: options leave "{=1}" a formula in version 3.2.0.
+            # Each text stays text: the options of version 3.2.0 leave "{=1}" a formula.
             sheet.add_write_handler(str, cast("Any", type(sheet)).write_string)
             _write(sheet, _with_zone(table.body), bold, looks)
     if hasattr(file, "write"):

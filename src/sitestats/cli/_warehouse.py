@@ -175,7 +175,7 @@ def update(
             **given,
         )
         pipeline = _pipeline(to, scratch)
-        # In a container, whose only process this may be, nothing else ends it.
+        # In a container this may be the only process, and nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
             report = made.update(pipeline, source)
@@ -202,7 +202,7 @@ def update(
 
 def _stop(*_: object) -> NoReturn:
     tell(f"stopped; {_CONTINUES}")
-    # The shell's code for a program that ended by SIGTERM.
+    # Shells use this code for a program that SIGTERM ended.
     sys.exit(143)
 
 
@@ -316,7 +316,7 @@ def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
     import dlt
 
     if (to.name, to.dataset) == ("duckdb", _NAME):
-        # DuckDB would take the name for that of the database.
+        # DuckDB would take this name for the database's name.
         raise click.UsageError(
             f"--dataset {_NAME}: the file has that name: choose another"
         )
@@ -324,7 +324,7 @@ def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
     if destination == "duckdb":
         # dlt would load once more into the old file after the folder was moved.
         destination = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
-    # Beside the database; and pending packages belong to one destination.
+    # The folder is beside the database: pending packages belong to one destination.
     name = f"{to.name}-{to.dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
@@ -349,7 +349,7 @@ def _opened(to: Destination) -> Generator[ModuleType]:
 
     try:
         with chdir(to.folder):
-            # Its log of a failure is printed here.
+            # dlt's log of a failure is printed here.
             made.set_default("runtime.log_level", value="CRITICAL")
             yield made
     except DltException as error:

@@ -167,7 +167,7 @@ class _Server(ThreadingTCPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Otherwise each response waits 40 ms for the client's acknowledgement.
+    # Otherwise, each response would wait 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
 
     @property
@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
 class Serving(AbstractContextManager[str]):
     """Serve on a socket within the block; gives the base address."""
 
-    # No generator: one that is never left would be closed when the program ends, and
+    # This is no generator: if never left, it would be closed when the program ends, and
     # wait for a thread that has stopped.
 
     def __init__(self, handle: Handle, host: str, port: int) -> None:

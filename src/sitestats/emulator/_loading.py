@@ -66,7 +66,7 @@ _HOST: Final = re.compile(
     r"\A([a-z][a-z0-9+.-]*://)?(www\.)?(?P<host>[^/?#]*?)(:[0-9]+)?([/?#].*)?\Z",
     re.DOTALL,
 )
-# Known search engines and networks: one name for their hosts in every country.
+# Known search engines and networks have one name for their hosts in every country.
 _NETWORK: Final = re.compile(
     r"\A(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)"
     r"\.[a-z]{2,3}(\.[a-z]{2})?\Z"

@@ -116,7 +116,7 @@ class Numbers:
         medians = "seconds_on_page" in query.fields
         self._seconds = self._views.column("duration") if medians else []
         order = range(len(self._unique))
-        # By time on page, the median of each group is in its middle.
+        # The order by time on page puts the median of each group in its middle.
         self._order = sorted(order, key=self._seconds.__getitem__) if medians else order
 
     def total(self) -> Count:

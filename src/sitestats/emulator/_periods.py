@@ -21,7 +21,7 @@ DAY: Final = timedelta(days=1)
 MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-# Every offset from UTC since 1972 is a multiple of it.
+# Every offset from UTC since 1972 is a multiple of this.
 _QUARTER: Final = timedelta(minutes=15)
 
 _INTERVALS: Final = {

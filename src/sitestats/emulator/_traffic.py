@@ -177,7 +177,7 @@ def _visits(kind: Kind, campaign: bool) -> Iterator[dict[str, object]]:  # noqa:
             visit |= table["channels"][channel]["visit"]
             visit["utm_campaign"] = kind.offer.removeprefix("/")
         if number >= VISITS or random.random() < RATES[campaign]:
-            # Two of the three events before the last one are the first step.
+            # Two of three events before the last one are the first step.
             step = 2 if number < VISITS else int(number % 3 == 0)
             visit["datapoint"] = kind.events[step]
             visit[kind.detail] = random.choice(kind.detail_values)

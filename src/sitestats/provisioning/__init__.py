@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-# For ``ensure``: a call imports nothing.
+# ``ensure`` needs this import here: a call imports nothing.
 from . import _run as _run
 from ._lists import ListedHost, read_host_list
 from ._report import ProvisionedWebsite, ProvisioningPlan, ProvisioningReport

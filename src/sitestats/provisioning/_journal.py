@@ -124,7 +124,7 @@ def _opened(path: str) -> Generator[FileIO]:
 def _replay(record: Record, pending: dict[str, float], added: set[str]) -> None:
     match record.get("event"):
         case "sending":
-            # Somebody may have set the clock back: from now on, at most.
+            # If somebody has set the clock back, the wait counts from now on, at most.
             began = min(float(record["at"]), time.time())
             pending[record["hostname"]] = began + float(record["timeout"])
         case "settled" if record["state"] != "unknown":
@@ -158,7 +158,7 @@ def open_journals(
             own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             journals.open(stack.enter_context(_opened(str(own))), service)
         except (OSError, RuntimeError) as error:
-            # With a journal of the caller's, the runs that have it know of each other.
+            # Runs that share a journal of the caller's know of each other by its lock.
             if path is None:
                 raise ConfigurationError(
                     f"the state folder can't be used ({error}): name a file that can "

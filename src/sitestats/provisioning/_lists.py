@@ -240,7 +240,7 @@ def _separator(first_line: str) -> str:
 
 def _lines(text: str, name: str) -> Iterator[Row]:
     for number, line in enumerate(text.splitlines(), start=1):
-        # An address of a dashboard may have a "#" of its own.
+        # A dashboard's address may have a "#" of its own.
         if host := re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip():
             yield f"{name}:{number}", [("hostname", host)]
 

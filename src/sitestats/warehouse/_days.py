@@ -73,7 +73,7 @@ class Coverage:
     lasting: bool = False
     """Whether the error is about the website, and not about a day."""
     checked_at: dt.datetime | None = None
-    """When this was found."""
+    """When these values were found."""
 
     @property
     def through(self) -> dt.date | None:

@@ -63,7 +63,7 @@ class UnderWay:
     """A running update. Its progress bar stays while dlt loads."""
 
     stack: ExitStack
-    """What it closes at its end."""
+    """The contexts that it closes at its end."""
     signal: int | None = None
     """The signal that waits until what was read is loaded."""
     requests: int = 0
@@ -88,7 +88,7 @@ class Estimate:
     """How many requests an update makes, at most."""
 
     requests: int
-    """How many, with the empty days that a histogram will show."""
+    """How many it makes, with the empty days that a histogram will show."""
     last_requests: int
     """How many the last update made; 0 before the first one."""
 
@@ -108,7 +108,7 @@ def set_default(name: str, *, value: Any) -> None:
     if name in dlt.config:
         return
     dlt.config[name] = value
-    # It may have started with its own default. To stop all of its telemetry would also
+    # dlt may have started with its own default. To stop all of its telemetry would also
     # take Sentry away from the program.
     disable_anon_tracker()
     dlt.current.run_context().initialize_runtime()

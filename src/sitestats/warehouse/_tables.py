@@ -42,7 +42,7 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "hostname": (_TEXT, "The website"),
     "first_day": (_DATE, "The day, or the first day of the month"),
     "timezone": (_TEXT, "The time zone of the days"),
-    # With it each row has a key, so that dlt drops the copy of a row that an
+    # With this column each row has a key, so that dlt drops the copy of a row that an
     # interrupted load had staged already.
     "rank": (_WHOLE, "The place in the list, from 1"),
     "value": (_TEXT, "The path, the country and so on; null if it is not known"),

@@ -395,14 +395,14 @@ def _tidy(pipeline: Pipeline) -> None:
         for table, name in names.items():
             if "rank" in COLUMNS[table]:
                 client.execute_sql(f"DELETE FROM {name} WHERE {rank} = {EMPTY}")  # noqa: S608 - our own table
-        # For others dlt does it, from its hints, as far as they can.
+        # For other databases, dlt does it from its hints, as far as they can.
         if _kind(pipeline) in {"duckdb", "postgres"}:
             with client.begin_transaction():
                 for table, name in names.items():
                     client.execute_many(comments(table, name))
         if _kind(pipeline) == "postgres":
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
-            # By its key a load also finds the rows of a day, which it replaces.
+            # A load also uses the key to find the rows of a day, which it replaces.
             for table in names.keys() - {table for (table,) in keyed}:
                 sql = f"PRIMARY KEY ({', '.join(key(table))})"
                 client.execute_sql(f"ALTER TABLE {names[table]} ADD {sql}")
