@@ -540,8 +540,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         'https://stats.example.org/example.com.json?version=6&info=false'
         """
         self.params()
-        base = urls.parse_base(base_url, "url")
-        return f"{base}{parameters_of(self).request.target}"
+        return f"{urls.parse_base(base_url, 'url')}{parameters_of(self).request.target}"
 
     @classmethod
     def from_url(
@@ -720,9 +719,7 @@ def _code(query: StatsQuery) -> str:
     values, word = query._sent, query._word
     texts = {name: text for name, text in values.items() if _is_of_step(name, text)}
     extra = sorted(values.keys() - texts.keys())
-    filters = ", ".join(
-        _filter(name, texts[name]) for name in rules.FILTERS if name in texts
-    )
+    filters = ", ".join(_filter(n, texts[n]) for n in rules.FILTERS if n in texts)
     metadata = {
         name.removeprefix(rules.METADATA): text
         for name, text in sorted(texts.items())

@@ -28,6 +28,8 @@ from .rules import broken, one_of, refusal, whole_number
 Day: TypeAlias = date | str
 """A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
 ``"today-30d"``, or a ``datetime`` at midnight without a time zone."""
+Sent: TypeAlias = str | None
+"""A first or last day as it is sent, or None where the service has its default."""
 Unit: TypeAlias = Literal["day", "week", "month", "year"]
 """A unit of the calendar that a period can be split into."""
 Relation: TypeAlias = Literal[
@@ -199,18 +201,16 @@ def order_problems(start: str | None, end: str | None) -> list[Problem]:
     return [broken("period-order", message, "between")]
 
 
-def timezone(
-    value: object, where: str = "timezone", rule: str = "timezone-name"
-) -> str:
+def timezone(name: object, where: str = "timezone", rule: str = "timezone-name") -> str:
     """The name of a time zone."""
-    if isinstance(value, str) and value in zone_names():
-        return str.__str__(value)
+    if isinstance(name, str) and name in zone_names():
+        return str.__str__(name)
     hint = "name a place, such as 'Europe/Amsterdam'"
     if not zone_names():
         hint = "this machine has no such database: pip install tzdata"
-    elif isinstance(value, str) and (right := nearest_zone(value)):
+    elif isinstance(name, str) and (right := nearest_zone(name)):
         hint = f"did you mean {right!r}?"
-    message = f"{shown(value)} is not a name of the tz database: {hint}"
+    message = f"{shown(name)} is not a name of the tz database: {hint}"
     raise refusal(rule, message, where)
 
 
@@ -324,9 +324,7 @@ def ending(of: date, unit: str | None) -> date:
     return of
 
 
-def split(
-    start: str | None, end: str | None, unit: object
-) -> Iterator[tuple[str, str]]:
+def split(start: Sent, end: Sent, unit: object) -> Iterator[tuple[str, str]]:
     """The first and last days of the units from *start* to *end*, in order.
 
     The first and the last unit are cut where the period begins and ends.
@@ -348,9 +346,7 @@ def split(
         first = last_day + _DAY
 
 
-def _dates(
-    start: str | None, end: str | None, instead: str, where: str
-) -> tuple[date, date]:
+def _dates(start: Sent, end: Sent, instead: str, where: str) -> tuple[date, date]:
     first, until = as_date(start), as_date(end)
     if first is not None and until is not None:
         return first, until
@@ -361,9 +357,7 @@ def _dates(
     raise refusal("period-words", message, where)
 
 
-def pinned(
-    start: str | None, end: str | None, zone: str, now: object
-) -> tuple[str, str]:
+def pinned(start: Sent, end: Sent, zone: str, now: object) -> tuple[str, str]:
     """The period as dates, as of *now* in *zone*.
 
     Without a start it begins one month ago, in a shorter month on its last day;
@@ -407,9 +401,8 @@ def previous(
         return day(placeholder(back + shift), where), placeholder(to + shift)
     use = ".during('2026-03')" if unit == "month" else ".last(days=…)"
     first, until = _dates(start, end, use, where)
-    length = relativedelta(days=_days_before(unit, (until - first).days + 1))
-    if unit == "year":
-        length = relativedelta(years=1)
+    days = _days_before(unit, (until - first).days + 1)
+    length = relativedelta(years=1) if unit == "year" else relativedelta(days=days)
     if unit == "month":
         if beginning(first, "month") != first or ending(until, "month") != until:
             message = f"{start} to {end} is not whole months, such as 2026-03"

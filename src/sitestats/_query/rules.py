@@ -268,10 +268,8 @@ def fields(names: Collection[object]) -> str:
     if len(known) < len(names) or not names:
         with Problems() as problems:
             for name in names or [""]:
-                hint = ": .fields(*names) takes a list" * _are_several(name)
-                problems.check(
-                    one_of, name, FIELDS, "field-name", f"a field{hint}", "fields"
-                )
+                what = "a field" + ": .fields(*names) takes a list" * _are_several(name)
+                problems.check(one_of, name, FIELDS, "field-name", what, "fields")
     return ",".join(known)
 
 

@@ -57,8 +57,7 @@ class StoredResponses:
         self._try(lambda: self._write(parameters, response, stats, now))
 
     def _read(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
-        found = response_key(parameters, now)
-        if found is None:
+        if (found := response_key(parameters, now)) is None:
             return None
         key = self._key(parameters.hostname, "response", found)
         data = self._store.get(key)
@@ -86,8 +85,7 @@ class StoredResponses:
         # An open period counts, too: a website whose zone was changed has other days.
         if parameters.timezone is None and zone and zone != self._zone(hostname):
             self._store.set(self._key(hostname, "zone", ""), zone.encode())
-        found = to_store(parameters, response, stats, now)
-        if found is not None:
+        if found := to_store(parameters, response, stats, now):
             key = self._key(hostname, "response", found[0])
             self._store.set(key, found[1].to_bytes())
 

@@ -67,15 +67,13 @@ class Case:
         # These days are over in every zone.
         last = now.date() - timedelta(days=2)
         days = {"first": str(last - timedelta(days=6)), "last": str(last)}
-        params = {
-            name: value.format_map(days)
+        params = tuple(
+            (name, value.format_map(days))
             for name, value in {**_PARAMS, **self.params}.items()
             if name not in self.without
-        }
-        address = parameters_of(query.path(self.path) if self.path else query).address
-        return HttpRequest(
-            "GET", address, tuple(params.items()), credentials=Credentials.KEY
         )
+        address = parameters_of(query.path(self.path) if self.path else query).address
+        return HttpRequest("GET", address, params, credentials=Credentials.KEY)
 
 
 @cache
@@ -131,9 +129,8 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
             else:
                 address = f"https://a.example{request.path}?{urlencode(request.params)}"
                 query = StatsQuery.from_url(address)
-                found = read_stats(
-                    response, request, query, parameters_of(query)
-                ).to_dict()
+                parameters = parameters_of(query)
+                found = read_stats(response, request, query, parameters).to_dict()
     except SiteStatsError as error:
         return HttpResponse(0, {"content-type": type(error).__name__})
     return HttpResponse(OK[0], {}, json.dumps(found).encode())

@@ -351,8 +351,7 @@ class _Run:
         def may_request() -> bool:
             # A load has at least one request.
             number = update.requests - before
-            is_late = number and time.monotonic() > until
-            return not (update.signal or is_late)
+            return not (update.signal or (number and time.monotonic() > until))
 
         def responses(
             requests: _Requests, query: StatsQuery, failed: _Fail, add: _Add

@@ -306,9 +306,7 @@ def _under_way() -> Generator[UnderWay]:
         signal.raise_signal(under_way.signal)
 
 
-def _begin_at_destination(
-    pipeline: Pipeline, under_way: UnderWay | None = None
-) -> None:
+def _begin_at_destination(pipeline: Pipeline, update: UnderWay | None = None) -> None:
     """Forget what is not in the destination, so that it is requested again.
 
     An interrupted load could be finished. But a process that is killed at some moments
@@ -323,7 +321,7 @@ def _begin_at_destination(
         if not _is_no_file_yet(pipeline):
             pipeline.sync_destination()
 
-    _when_free(begin, under_way)
+    _when_free(begin, update)
 
 
 def _load(pipeline: Pipeline, under_way: UnderWay | None = None) -> LoadInfo:
