@@ -376,6 +376,9 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         place = self._place_of(index) if isinstance(index, str | date | None) else index
         return self._items[place]
 
+    def _tables(self) -> Iterable[Table]:
+        return [Table(getattr(self, "name", "websites"), self._table())]
+
     def _ipython_key_completions_(self) -> list[Any]:
         return [*filter(None, dict.fromkeys(self._names()))]
 

@@ -223,9 +223,6 @@ class Changes(Items[EntryChange, Never]):
             column_of("partial", [item.partial for item in self]),
         ]
 
-    def _tables(self) -> Sequence[Table]:
-        return [Table(self.name, self._table())]
-
     def _names(self) -> Sequence[object]:
         return [for_json(item.value) for item in self]
 
@@ -272,10 +269,8 @@ def changes_of(
     for place in dict.fromkeys([*new, *old]):
         one, other = new.get(place), old.get(place)
         counts = {
-            name: Change(
-                getattr(one, name, missing[0]), getattr(other, name, missing[1])
-            )
-            for name in names
+            n: Change(getattr(one, n, missing[0]), getattr(other, n, missing[1]))
+            for n in names
         }
         direction = _direction(counts[names[0]], one, other)
         value, earlier, is_open = getattr(one or other, key), None, partial
@@ -293,12 +288,10 @@ def changes_of(
     )
 
 
-def _place(
-    entry: HistogramEntry, begin: dt.date, interval: str | None
-) -> tuple[int, ...]:
+def _place(entry: HistogramEntry, begin: dt.date, unit: str | None) -> tuple[int, ...]:
     """How far an entry of a histogram is from the first one of its period."""
     day = entry.date
-    match interval:
+    match unit:
         case "year":
             return (day.year - begin.year,)
         case "month":
@@ -326,11 +319,9 @@ def _count_names(field: str) -> tuple[str, ...]:
 def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
     """Four columns for each count: now, before, and the change of both kinds."""
     return [
-        column_of(
-            name + ending, [getattr(o, side) for o in changes], can_be_missing=True
-        )
+        column_of(name + end, [getattr(o, side) for o in changes], can_be_missing=True)
         for name, changes in values.items()
-        for ending, side in SIDES.items()
+        for end, side in SIDES.items()
     ]
 
 
@@ -418,9 +409,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         >>> client.stats.compare(query, against=other).differs
         '1 day against 2 days'
         """
-        sides = (
-            (label_of(stats.query), _length(stats)) for stats in (self.now, self.before)
-        )
+        sides = ((label_of(o.query), _length(o)) for o in (self.now, self.before))
         differing = (pair for pair in zip(*sides, strict=True) if len({*pair}) > 1)
         return "; ".join(" against ".join(pair) for pair in differing)
 
@@ -512,9 +501,8 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
-        now, before = self.now, self.before
         pair = ComparedPair(
-            Succeeded(now.query, 0, now), Succeeded(before.query, 0, before)
+            *(Succeeded(o.query, 0, o) for o in (self.now, self.before))
         )
         # The rows of one query leave out the error and the query's index.
         return pair.rows(None, [*self.totals])[:-2]

@@ -23,7 +23,7 @@ from sitestats._common.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.periods import beginning, ending
 
-from .bases import Items, Table, draw
+from .bases import Items, draw
 from .tables import Column, Count, Hour, column_of, for_json
 
 if TYPE_CHECKING:
@@ -290,9 +290,6 @@ class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
             shares = [count / whole if whole else None for count in counts]
             columns.append(column_of("share", shares))
         return columns
-
-    def _tables(self) -> Sequence[Table]:
-        return [Table(self.name, self._table())]
 
     def _names(self) -> Sequence[object]:
         return [*map(for_json, self.column(self.entry_type.columns[0]))]

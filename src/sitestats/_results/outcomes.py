@@ -133,21 +133,14 @@ def days_of(outcome: Outcome | None) -> dict[str, Any]:
     Without a response they are the requested ones, and None for words, whose days
     depend on the website's zone.
     """
-    days: tuple[Any, ...] = (None, None, None)
-    if outcome is not None:
-        stats, parameters = outcome.stats, parameters_of(outcome.query)
-        if stats is not None:
-            days = (
-                stats.timezone or parameters.timezone,
-                stats.first_day,
-                stats.last_day,
-            )
-        else:
-            first, last = (
-                as_date(parameters.params.get(day)) for day in ("start", "end")
-            )
-            days = (parameters.timezone, first, last)
-    return dict(zip(("timezone", "first_day", "last_day"), days, strict=True))
+    if outcome is None:
+        return dict.fromkeys(("timezone", "first_day", "last_day"))
+    stats, parameters = outcome.stats, parameters_of(outcome.query)
+    zone, sent = parameters.timezone, parameters.params
+    first, last = as_date(sent.get("start")), as_date(sent.get("end"))
+    if stats is not None:
+        zone, first, last = stats.timezone or zone, stats.first_day, stats.last_day
+    return {"timezone": zone, "first_day": first, "last_day": last}
 
 
 def total_of(stats: Stats | None, name: str) -> float | None:
@@ -181,14 +174,7 @@ NO_OUTCOME: Final = Failed(StatsQuery("none.example"), 0, SiteStatsError())
 
 # --- many -------------------------------------------------------------------------
 
-_PLACES: Final = {
-    "hostname": 0,
-    "page": 1,
-    "filters": 2,
-    "truncated": 4,
-    "error": 5,
-    "query": 6,
-}
+_PLACES: Final = ("hostname", "page", "filters", "", "truncated", "error", "query")
 """The order of the columns; all others are between those."""
 
 
@@ -208,7 +194,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
         if field is not None:
             check_list(field)
         columns = stacked([*self._rows(field)])
-        columns.sort(key=lambda column: _PLACES.get(column.name, 3))
+        columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
         if not self._queries():
             return [column._replace(cells=()) for column in columns]
         return columns
@@ -329,25 +315,19 @@ class CollectedOutcomes(
         wanted = {name for one in self for name in parameters_of(one.query).fields}
         totals = [name for name in TOTALS if name in wanted]
         for one in self._items or (NO_OUTCOME,):
-            last: dict[str, Any] = {"error": error_of(one), "query": one.index}
+            last: dict[str, Any] = {"query": one.index}
             if field is None:
+                cells = {name: [total_of(one.stats, name)] for name in totals}
                 columns = [
-                    *(
-                        column_of(
-                            name, [total_of(one.stats, name)], can_be_missing=True
-                        )
-                        for name in totals
-                    ),
+                    *(column_of(n, cells[n], can_be_missing=True) for n in totals),
                     column_of("partial", [one.stats and one.stats.partial]),
                 ]
+                last["error"] = error_of(one)
             else:
-                entries: Entries[Any] = (
-                    getattr(one.stats, field)
-                    if has_list(one, field)
-                    else no_entries(field, one.query)
-                )
+                entries = no_entries(field, one.query)
+                if has_list(one, field):
+                    entries = getattr(one.stats, field)
                 columns = [*entries._table()]  # noqa: SLF001 - of all results
-                last = {"query": one.index}
                 if field != "histogram":
                     last["truncated"] = entries.truncated
             yield around(subject(one.query) | days_of(one), columns, last)

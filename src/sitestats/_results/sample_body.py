@@ -117,8 +117,7 @@ def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]
 
 
 def _moment(day: dt.date, time: dt.time, zone: str) -> dt.datetime:
-    there = dt.datetime.combine(day, time, find_zone(zone) or dt.UTC)
-    return there.astimezone(dt.UTC)
+    return dt.datetime.combine(day, time, find_zone(zone) or dt.UTC).astimezone(dt.UTC)
 
 
 def _field(name: str, value: Any, parameters: Parameters, zone: str) -> Any:

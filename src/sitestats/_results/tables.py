@@ -159,17 +159,13 @@ def subject(query: StatsQuery) -> dict[str, str]:
     ``filters`` that it has, such as ``"country=NL, device_type=mobile"``.
     """
     parameters = parameters_of(query)
-    filters = (
+    filters = ", ".join(
         f"{name}={value}"
         for name, value in parameters.params.items()
         if name not in NO_FILTERS and name != "page"
     )
     page = parameters.path or parameters.params.get("page")
-    values = {
-        "hostname": parameters.hostname,
-        "page": page,
-        "filters": ", ".join(filters),
-    }
+    values = {"hostname": parameters.hostname, "page": page, "filters": filters}
     return {name: value for name, value in values.items() if value}
 
 

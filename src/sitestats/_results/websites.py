@@ -118,9 +118,6 @@ class WebsiteList(Items[Website, Never]):
     def _table(self, _field: None = None) -> Sequence[Column]:
         return self._columns(Website.columns)
 
-    def _tables(self) -> Sequence[Table]:
-        return [Table("websites", self._table())]
-
     def _displayed(self) -> Table:
         names = ("hostname", "label", "timezone", "is_public", "pageviews", "events")
         note = "page views and events in 30 days"
