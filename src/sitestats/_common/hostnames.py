@@ -137,6 +137,6 @@ def _service_host(text: str) -> str:
         ValueError: It is an IP address that is not valid.
     """
     if ":" in text or text.rpartition(".")[2].isdigit():
-        # A zone is known to one machine alone.
+        # The zone of an IPv6 address is known to one machine alone.
         return "" if "%" in text else str(ipaddress.ip_address(text))
     return _to_ascii(text)

@@ -102,7 +102,7 @@ def _table(path: Path, name: str) -> _Table:
 
 def _tables(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        # Notepad begins with a byte order mark.
+        # Notepad begins a file with a byte order mark.
         return msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File).profiles
     except (OSError, ValueError) as error:
         problem = f"{path} can't be read: {error}. Each profile is [profiles.NAME]"

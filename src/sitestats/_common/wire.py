@@ -92,7 +92,7 @@ class HttpResponse:
     """One complete response, its body decompressed."""
 
     status: int
-    # The service may repeat a credential in these two.
+    # The service may repeat a credential in these two attributes.
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     """Names are lower case."""
     body: bytes = attrs.field(default=b"", repr=False)
@@ -158,7 +158,7 @@ def parse_retry_after(value: str, responded_at: datetime | None) -> float | None
     True
     """
     if re.fullmatch(_SECONDS, value.strip()):
-        # Hundreds of digits would be infinite.
+        # A number of hundreds of digits would be infinite.
         return min(max(0.0, float(value)), 1e9)
     moment = parse_http_date(value)
     if moment is None or responded_at is None:

@@ -253,7 +253,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         or the last day of a shorter month, to today (section 8).
 
         Args:
-            timezone: That of the website, which decides which days words mean. If the
+            timezone: The website's zone, which decides which days words mean. If the
                 query has a zone, that one is used.
             now: The present: a datetime with a time zone. None reads this machine's
                 clock.

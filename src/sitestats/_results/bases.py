@@ -83,7 +83,7 @@ class HasRows(Generic[FieldT]):
 
         @property
         def df(self) -> NoReturn:
-            # Other libraries call the frame so.
+            # Other libraries give the frame this name.
             name = type(self).__name__
             raise AttributeError(f"{name} has no 'df': use .to_pandas()")
 

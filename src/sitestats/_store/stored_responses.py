@@ -28,7 +28,7 @@ _REST: Final = 10.0
 
 @attrs.define(eq=False)
 class StoredResponses:
-    """The responses in a store that are those of one client.
+    """The responses in a store that belong to one client.
 
     The keys of the store are ``HOSTNAME:response:DIGEST``. The digest covers the query
     and all that the response depends on: the address, the API key, the headers and the

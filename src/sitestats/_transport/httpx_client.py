@@ -202,7 +202,7 @@ class _DirectPool:
         return SimpleNamespace(
             handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
             handle_async_request=partial(self._exchanged, known=False),
-            # It is for one request.
+            # This connection serves only one request.
             is_closed=lambda: True,
             is_idle=lambda: False,
             can_handle_request=lambda _: False,  # pyright: ignore[reportUnknownLambdaType]

@@ -154,7 +154,7 @@ class Sender:
         except (CorruptError, TooLargeError):
             if status in SUCCESS:
                 raise
-            # The status of an error says enough.
+            # The status of an error response says enough.
             body = b""
         # The stream refers to the response: dropping it breaks a reference cycle.
         response.stream = NOTHING

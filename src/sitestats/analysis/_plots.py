@@ -216,7 +216,7 @@ def _steps(
     """Where each step begins, and its height: 0 where entries are missing."""
     for when, following, count in zip(whens, [*whens[1:], None], counts, strict=True):
         yield when, count
-        # Months differ by a tenth.
+        # The lengths of months differ by a tenth.
         if following is None or following - when > 1.5 * step:
             yield when + step, 0
 

@@ -268,7 +268,7 @@ def find_rows(
 
     Args:
         client: Where they are sent.
-        queries: Those of the named websites; one for any, of *every* website.
+        queries: One for each named website; or a single one, for *every* website.
         split: Makes the rows of a query, and checks them.
         every: Whether all websites of the user are meant.
 

@@ -355,7 +355,7 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
             if key.startswith("__"):
                 yield f"{where}.__…", "some"
             elif key == "value" and inner is None:
-                # Only one case asks for it.
+                # Only one case asks about entries with null.
                 if case.option == "null_entries":
                     yield f"{where}: {_NULLS}", "some"
             elif not (where.startswith(_HISTOGRAMS) and key in _TIMES):

@@ -155,7 +155,7 @@ class Emulator:
         moved so that its last day is yesterday (in UTC). ``semicomplete.com``
         is public and has all of it. ``blog.semicomplete.com`` and
         ``projects.semicomplete.com`` are websites with parts of it.
-        *options* are those of the constructor.
+        *options* are options of the constructor.
 
         >>> demo = Emulator.demo()
         >>> demo.websites
@@ -182,7 +182,7 @@ class Emulator:
                 ``docs.example``, ``travel.example``, ``news.example``,
                 ``shop2.example`` and so on.
             days: The number of days with traffic.
-            options: Those of the constructor.
+            options: Options of the constructor.
 
         Raises:
             ValueError: A number is below 1.
@@ -373,7 +373,7 @@ class Emulator:
         It reads nothing from the environment.
 
         Args:
-            options: Those of ``Client``. The credentials are the emulator's by
+            options: Options of ``Client``. The credentials are the emulator's by
                 default; ``api_key=None`` means no key.
 
         >>> with Emulator.demo().client(retries=0) as client:
@@ -457,7 +457,7 @@ class Emulator:
         """Make the responses to the next requests fail, or to the next matching ones.
 
         A request uses the first failure that matches it, in the order of your calls.
-        Those of all responses come last.
+        Failures of all responses come last.
 
         Args:
             times: The number of responses that fail, or None for all of them until

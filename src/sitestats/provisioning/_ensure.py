@@ -109,7 +109,7 @@ class EnsureFlow:
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be pending."""
         pause, moment = _FIRST_PAUSE, (yield from now())
-        # The system clock may be set meanwhile.
+        # Somebody may set the system clock meanwhile.
         shift = moment.monotonic - moment.unix
         yield from self._read_list()
         while pending := {
