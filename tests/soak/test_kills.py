@@ -135,7 +135,9 @@ def kill_ensure(kills: int, folder: Path, luck: random.Random) -> str:
                     pass
                 time.sleep(luck.uniform(0, 0.005))
                 process.kill()
-            if process.returncode < 0:
+            *_, last = [b"ended", *journal.read_bytes().splitlines()]
+            # A run that ended has reported its adds, and leaves the next one the list.
+            if process.returncode < 0 and b"ended" not in last:
                 body: Any = client.request("GET", "/api/websites")
                 body["websites"].pop()
 
@@ -158,7 +160,7 @@ def test_a_killed_process_is_continued(
     kill: Callable[[int, Path, random.Random], str], tmp_path: Path
 ) -> None:
     """What it did not finish, the next run does, and does nothing twice."""
-    kill(1, tmp_path, random.Random(5))
+    kill(1, tmp_path, random.Random(3))
 
 
 if __name__ == "__main__":
