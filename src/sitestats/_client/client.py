@@ -315,7 +315,7 @@ class StatsAPI(API[Runner]):
                 after each outcome. The total is None if *queries* has no length.
             deadline: Seconds for the whole block, or None for no limit. A query that
                 has no response by then is a ``Failed`` with a
-                ``RequestTimeoutError``, and so are those that follow.
+                ``RequestTimeoutError``, like all that follow.
             fresh: As for ``get``.
             in_order: Whether the outcomes come in the order of the queries. At most
                 five times *concurrency* queries are taken before an outcome is
@@ -387,8 +387,8 @@ class Client(BaseClient["httpx.Client", Runner]):
         read_only: Whether to refuse every write before it is sent.
             ``SITESTATS_READ_ONLY=1`` does so for every client, and False does not
             overrule it.
-        proxy: A proxy's address; by default that of the environment
-            (``HTTPS_PROXY``, ``NO_PROXY`` …). None uses no proxy.
+        proxy: The address of a proxy; by default, ``HTTPS_PROXY``, ``NO_PROXY`` …
+            in the environment decide. None uses no proxy.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``. With False, anyone on the network
             path can read the key.

@@ -67,7 +67,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     def __init__(self, website: str | HasHostname) -> None:
         """Make a query for a website, by its host name or a ``Website`` (section 4.3).
 
-        The time zone of a ``Website`` becomes that of the query, for this website.
+        The query uses the time zone of a ``Website``, for this website alone.
 
         Raises:
             InvalidInputError: *website* is not a valid host name.
@@ -436,8 +436,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
         """Request the same of another website, by its host name or a ``Website``.
 
-        Unless ``timezone`` set a zone, that of the query becomes the ``Website``'s, or
-        is left to the service.
+        Unless ``timezone`` set a zone, the query uses the zone of the ``Website``; for
+        a host name, the service chooses it.
 
         Raises:
             InvalidInputError: *website* is not a valid host name.
@@ -560,8 +560,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             base_url: The service's base address, if it has a path of its own.
 
         Raises:
-            InvalidInputError: *address* is not one of the service, or parts of it break
-                rules; ``problems`` of the error has all of them.
+            InvalidInputError: *address* is not an address of the service, or parts of
+                it break rules; ``problems`` of the error has all of them.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
         >>> StatsQuery.from_url(address)

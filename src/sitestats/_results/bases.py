@@ -75,7 +75,7 @@ class HasRows(Generic[FieldT]):
 
     if TYPE_CHECKING:
         _table: Callable[..., Sequence[Column]]
-        """The columns, also without rows; with a field those of a list."""
+        """The columns, also without rows; with a field, the columns of that list."""
         _tables: Callable[[], Iterable[Table]]
         """The sheets of a workbook."""
 
@@ -91,9 +91,9 @@ class HasRows(Generic[FieldT]):
         """A pandas data frame (the extra ``pandas``).
 
         Days are ``datetime64``, hours ``datetime64`` in the zone of the response.
-        Counts are ``int64``; those of websites, of many queries and of comparisons
-        are ``float64``, whether one is missing or not. Shares and medians are
-        ``float64``, too, with NaN where there is none. Flags are ``boolean``.
+        Counts of one result are ``int64``. Counts of websites, of many queries and of
+        comparisons are ``float64``, whether one is missing or not. Shares and medians
+        are ``float64``, too. A missing number is NaN. Flags are ``boolean``.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -113,7 +113,7 @@ class HasRows(Generic[FieldT]):
         """A polars data frame (the extra ``polars``).
 
         Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
-        ``Int64``, shares and medians ``Float64``, with null where there is none.
+        ``Int64``, shares and medians ``Float64``. A missing number is null.
 
         Raises:
             MissingExtraError: polars is not installed.
