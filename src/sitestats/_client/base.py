@@ -292,7 +292,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
 
 
 def _check_partition(store: object, http_client: object, verify: object) -> None:
-    """Refuse a store where nobody sees whose responses it would have."""
+    """Refuse a store if nothing tells whose responses it would hold."""
     # An emulator makes the responses itself. A context may trust everybody, or have a
     # certificate of the client's.
     is_emulator = getattr(http_client, "is_emulator", False)

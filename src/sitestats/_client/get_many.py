@@ -56,7 +56,7 @@ Job: TypeAlias = tuple[StatsQuery, int]
 """A query and its index."""
 
 _END: Final = object()
-"""Marks the end of the queries, and of those of a thread."""
+"""Marks the end of all queries, and the end of a thread's queries."""
 _MOST_AHEAD: Final = 5
 """Queries in order, for each that may be under way, that are taken before an outcome is
 returned: a slow response does not stop the others, and memory stays bounded."""
@@ -79,7 +79,7 @@ class StreamOptions:
 
 
 class _Stream(Public, Generic[RunnerT]):
-    """What both streams have; in a thread a step blocks, and is never awaited."""
+    """The base of both streams; in a thread a step blocks, and is never awaited."""
 
     _begin: Any
     _next_result: Any
@@ -94,7 +94,7 @@ class _Stream(Public, Generic[RunnerT]):
         if isinstance(queries, StatsQuery):
             raise TypeError("get_many takes many: call get(query) or get_many([query])")
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
-        # A text would be taken as an iterable of its letters.
+        # A text is an iterable of its letters.
         queries = (queries,) if isinstance(queries, str) else queries
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
         self._total = len(queries) if isinstance(queries, Sized) else None
@@ -203,7 +203,7 @@ class _Stream(Public, Generic[RunnerT]):
                 return
 
     async def _run(self, job: Job) -> None:
-        """Put the outcome of a query among the results, or what it raised."""
+        """Put the outcome of a query among the results, or an exception."""
         settings, fresh = self._runner.settings, self._options.fresh
         flow = operations.get_outcome(settings, *job, self._deadline, fresh=fresh)
         try:
@@ -296,7 +296,7 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
     def __exit__(self, *_exc_info: object) -> None:
         try:
             self._stop.stop()
-            # No thread is waited for: a client of the user's may hold it up.
+            # This waits for no thread: a client of the user's may hold it up.
             for _ in range(self._threads):
                 self._jobs.put(_END)
         finally:

@@ -3,7 +3,7 @@ end from one thread what others wait for.
 
 It is written once, with ``async``: what ``Runner.run`` runs only blocks.
 
-Log records of attempts, retries and pauses are those of the logger ``sitestats``. A
+The logger ``sitestats`` gets records of attempts, retries and pauses. A
 record holds a method, a path, a status and times: never a header, and never the value
 of a parameter.
 """
@@ -82,7 +82,7 @@ class Stop:
         self._ends: set[Callable[[], object]] = set()
 
     def stop(self) -> None:
-        """End what is under way, and let nothing more begin."""
+        """End the calls under way, and let no other call begin."""
         self._stopped.set()
         # A call that begins now sees the flag, and a call that is over ignores its end.
         for end in [*self._ends]:
@@ -93,7 +93,7 @@ class Stop:
         """Have a stop call *end*, which makes the block fail.
 
         Raises:
-            StoppedError: It did, or was stopped before.
+            StoppedError: Another thread stopped it, now or before.
         """
         self._ends.add(end)
         try:

@@ -38,9 +38,9 @@ FieldName: TypeAlias = Literal[
 NameT = TypeVar("NameT", bound=FieldName)
 FieldsT = TypeVar("FieldsT", default=Any)
 FieldsT_co = TypeVar("FieldsT_co", covariant=True, default=Any)
-"""The fields of a query; a list of unlike queries has those of all."""
+"""The fields of a query; a list of unlike queries has the fields of all."""
 FieldsT_contra = TypeVar("FieldsT_contra", contravariant=True, default=Any)
-"""The fields of a result; one that has more may be given where less is demanded."""
+"""The fields of a result; more fields than a caller demands do no harm."""
 
 TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
 """A field that is one number."""
@@ -61,7 +61,7 @@ TOTALS: Final[tuple[str, ...]] = get_args(TotalName)
 TABLES: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
 """The names that are a ``TableName``."""
 LISTS: Final[tuple[str, ...]] = get_args(ListName)[1:]
-"""The lists whose entries are alike; those of pages have a path for a value."""
+"""The lists whose entries are alike; an entry of pages has a path as its value."""
 
 ENVELOPE: Final[Mapping[str, Any]] = {
     "hostname": str | None,

@@ -29,7 +29,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, Any]]:
     """The name of a profile, and the arguments of a client that it stands for.
 
-    Without a name it is that of ``SITESTATS_PROFILE``.
+    Without a name, ``SITESTATS_PROFILE`` names the profile.
 
     Raises:
         ConfigurationError: The profile is missing or wrong, or its key can't be read.

@@ -31,7 +31,7 @@ _WIDTH: Final = 16
 class _Bar:
     """How much is done, how fast that goes, and how long the rest takes.
 
-    The rate is that of at least the last half of the time, so that a beginning which
+    The rate covers at least the last half of the time, so that a beginning which
     costs nothing, such as responses from a store, is soon forgotten.
     """
 
@@ -85,7 +85,7 @@ class _Bar:
         text = f"{self._done:,} {self._what} so far"
         if total is not None:
             text = f"{self._done:,} of {total:,} {self._what}"
-        # A rate that was measured for less time is chance.
+        # A rate that was measured for a shorter time would be chance.
         if self._seconds < 1 or self._done <= before:
             return text
         if self._done == total:

@@ -29,7 +29,7 @@ READ_ONLY_VARIABLE: Final = "SITESTATS_READ_ONLY"
 PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 _VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
 _NO: Final = frozenset(("", "0", "false", "no", "off"))
-"""The values of a variable that mean no, in any case."""
+"""The values of a variable that mean no, in small letters or capitals."""
 _LONGEST_PAUSE: Final = 3_600.0
 """The most seconds of a pause: one odd response must not stop a client for ever."""
 
@@ -80,10 +80,10 @@ def checker(
 
 
 def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
-    """*given* as certificates to verify a server by: a path as a text.
+    """*given*, which says how to verify a server; a path becomes text.
 
     Raises:
-        ConfigurationError: It is something else, which must not trust everybody.
+        ConfigurationError: It is something else, which must not turn the check off.
     """
     # A context is known by its methods: another class may have replaced ssl's.
     if isinstance(given, bool) or callable(getattr(given, "wrap_bio", None)):
@@ -151,7 +151,7 @@ class KeyValueStore(Protocol):
         (True, False, True)
     """
 
-    # The parameters are positional, so that any names of them fit.
+    # The parameters are positional, so that your methods can name them otherwise.
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None."""
         ...
@@ -165,14 +165,14 @@ class KeyValueStore(Protocol):
 
 
 class Pauses(dict[bool, float]):
-    """The ends of pauses that the service requested by a 429, on the monotonic clock.
+    """When the pauses end that the service requested by a 429, on the monotonic clock.
 
     All calls of a client share them. Contains searches have a rate limit of their own
     (section 7), and so have an end of their own, at True.
     """
 
     def begin(self, *, now: float, seconds: float, searches_alone: bool) -> None:
-        """Record that the service requested *seconds*, perhaps of *searches_alone*."""
+        """Record a pause of *seconds*: of all requests, or of *searches_alone*."""
         end = now + min(seconds, _LONGEST_PAUSE)
         self[searches_alone] = max(end, self.get(searches_alone, end))
 
@@ -195,8 +195,8 @@ class Settings:
     api_key: Secret | None = None
     user_id: Secret | None = None
     sources: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    """What the base address, each credential, the proxy and ``read_only`` are from: a
-    variable, a profile's setting, or an argument by its name."""
+    """The source of the base address, of each credential, of the proxy and of
+    ``read_only``: a variable, a profile's setting, or an argument, by its name."""
     withheld: tuple[str, ...] = ()
     """The variables of the environment whose credentials are for another address."""
     timeout: float = attrs.field(default=30.0, validator=checker(check_seconds))
@@ -211,9 +211,9 @@ class Settings:
     headers: tuple[tuple[str, Secret], ...] = ()
     """What the caller adds to every request; the values may be credentials."""
     user_agent: str | None = None
-    """What stands before the package's own name, from a header of the caller's."""
+    """The caller's ``User-Agent``, which stands before the package's own name."""
     profile: str = ""
-    """The name of the profile that the account is of, for errors."""
+    """The name of the account's profile, for errors."""
     store: KeyValueStore | None = None
     pauses: Pauses = attrs.field(factory=Pauses)
 
@@ -238,7 +238,8 @@ def resolve(
     headers: Secret | None,
     **options: Any,
 ) -> Settings:
-    """The settings for a constructor's ``wrapped`` arguments and for what was left out.
+    """The settings for a constructor's ``wrapped`` arguments; the environment has the
+    others.
 
     A credential from the environment goes only to a base address from the environment.
     """

@@ -108,7 +108,7 @@ def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
 
 
 def common_zone(names: Collection[str | None]) -> str:
-    """The zone of a column of moments: where rows differ, or have none, it is UTC."""
+    """The zone of a column of moments: UTC if rows differ, or have no zone."""
     zones = {find_zone(name) for name in names if name is not None}
     zone = zones.pop() if len(zones) == 1 else None
     return "UTC" if zone is None else zone.key

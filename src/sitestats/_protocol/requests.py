@@ -119,7 +119,7 @@ def custom_request(
     """Call a custom endpoint, which only its owner knows (section 1).
 
     *path* is percent-encoded where it is not yet. A parameter that is None is
-    left out, and so is a body that is None.
+    left out, like a body that is None.
 
     Raises:
         InvalidInputError: A value can't be sent, or the path would leave the base

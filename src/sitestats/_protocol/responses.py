@@ -222,7 +222,7 @@ def read_stats(
         request: Its request.
         query: The query of the result.
         parameters: What the response is checked against.
-        looked_up_at: When a stored response was looked up; None for one that came now.
+        looked_up_at: When a stored response was looked up; None for a new response.
 
     Raises:
         StatusError: It is an error response.

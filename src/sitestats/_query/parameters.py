@@ -94,7 +94,7 @@ class Parameters:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Every rule that spans steps and is broken, but that of a missing key."""
+        """Every broken rule that spans steps, except the rule of a missing key."""
         return (*self.unresolved, *_problems_of(self))
 
     @property
@@ -154,7 +154,7 @@ def is_documented(name: str) -> bool:
 
 
 def number_in(text: str | None) -> int | None:
-    """The number that *text* is; None for any other text, as an extra_param may be."""
+    """The number that *text* is; None for other texts, which ``extra_param`` allows."""
     return int(text) if text and _NUMBER.fullmatch(text) else None
 
 

@@ -219,7 +219,7 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def moment_of(now: object) -> datetime:
-    """The moment *now*, in UTC; that of this machine's clock when None."""
+    """The moment *now*, in UTC; None means the time of this machine's clock."""
     if now is None:
         return datetime.now(UTC)
     if isinstance(now, datetime) and now.tzinfo is not None:

@@ -178,7 +178,7 @@ class Problems(list[Problem]):
 
 
 def _are_several(value: object) -> bool:
-    """Whether *value* is a list or the like, and no text."""
+    """Whether *value* is a list or similar, and not a text."""
     return isinstance(value, Iterable) and not isinstance(value, str)
 
 

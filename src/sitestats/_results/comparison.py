@@ -541,7 +541,7 @@ class ComparedPair(Public):
 
     @property
     def sides(self) -> tuple[Outcome, ...]:
-        """The outcomes that there are."""
+        """The one or two outcomes."""
         return tuple(one for one in (self.now, self.before) if one is not None)
 
     @property
@@ -560,7 +560,7 @@ class ComparedPair(Public):
         return all(has_list(one, field) for one in self.sides)
 
     def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
-        """The rows of a frame: one of the totals, or those of a list."""
+        """The rows of a frame: a row of the totals, or the rows of a list."""
         outcome, whole = self.sides[0], self.comparison
         days, days_before = days_of(self.now), days_of(self.before)
         zone = days_before.pop("timezone")
@@ -630,7 +630,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
 
     @property
     def unmatched(self) -> tuple[Succeeded, ...]:
-        """The outcomes with statistics whose query has none in the other period."""
+        """The outcomes with statistics, where the other period has no statistics."""
         alone = (pair for pair in self._pairs if pair.comparison is None)
         return tuple(o for pair in alone for o in pair.sides if o.stats is not None)
 
@@ -749,7 +749,7 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Compared
 def compare_halves(
     outcomes: ManyResults[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
 ) -> Comparison[Any] | Comparisons:
-    """The first half of *outcomes* compared with the second one, one by one.
+    """Compare the first half of *outcomes* with the second half, one by one.
 
     Raises:
         SiteStatsError: One of the two outcomes of a single *query* failed.

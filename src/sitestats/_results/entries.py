@@ -194,7 +194,7 @@ class HistogramEntry(
     its counts will still grow."""
     clipped: bool = False
     """Whether only a part of this week, month or year is in the period, so that the
-    counts are not those of the whole. False if it is not known."""
+    counts are of that part alone. False if it is not known."""
 
 
 class HourEntry(HistogramEntry, frozen=True, gc=False):
@@ -266,7 +266,7 @@ class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
     total_pageviews: int | None = attrs.field(default=None, kw_only=True, eq=False)
     """All page views of the period, also of entries that the limit cut, or None if the
     query did not request them. Frames have each entry's ``share`` of them: 0.25 is a
-    quarter. Visitors have none, as one may be in several entries."""
+    quarter. Visitors have no share, as a visitor may be in several entries."""
 
     def column(self, name: str) -> list[Any]:
         """One value of every entry.
@@ -332,7 +332,7 @@ def check_name(name: object, known: Sequence[str], what: str) -> None:
 
 
 def check_list(name: object) -> None:
-    """Check that *name* is that of a list, of the histogram or of events.
+    """Check that *name* is the name of a list, of the histogram or of events.
 
     Raises:
         FieldNotRequestedError: It is not.

@@ -153,7 +153,7 @@ def has_list(outcome: Outcome, field: str) -> bool:
     response.
     """
     stats = outcome.stats
-    # A list has both entries and a problem, if some of it can't be read.
+    # A list has both entries and a problem if some entries can't be read.
     return stats is not None and (
         field in stats or field not in stats._wrong  # noqa: SLF001 - of results
     )
@@ -184,7 +184,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
 
     @abstractmethod
     def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        """The rows of each query; without queries those of ``NO_OUTCOME``."""
+        """The rows of each query; without queries, the rows of ``NO_OUTCOME``."""
 
     @abstractmethod
     def _left_out(self, field: str) -> Sequence[Outcome]:
@@ -410,8 +410,8 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
     ) -> Outcomes[FieldsT_contra]:
         """Request again what failed, and return all outcomes.
 
-        Each outcome keeps its index. The concurrency and the progress are those of
-        ``get_many``, and so is the deadline, counted from now.
+        Each outcome keeps its index. The concurrency, the progress and the deadline
+        are as for ``get_many``; the deadline is counted from now.
 
         Args:
             deadline: Seconds for all requests; None sets no deadline.

@@ -73,7 +73,7 @@ class Column(NamedTuple):
     kind: Kind
     cells: Sequence[Any]
     zone: str = "UTC"
-    """The zone that moments are shown in; it counts for those alone."""
+    """The zone in which moments are shown; other kinds of columns ignore it."""
     can_be_missing: bool = False
     """Whether rows of such a frame can lack a count, also if those here have all."""
 
@@ -115,15 +115,15 @@ def around(
 def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     """The rows of all *tables*, one below the other.
 
-    Columns are in the order of their first table. A table that lacks one has
-    nothing in it.
+    Columns are in the order of their first table. A table that lacks a
+    column has empty cells there.
     """
     by_name = [{column.name: column for column in table} for table in tables]
     rows = [*map(count_rows, tables)]
     found: list[Column] = []
     for name in dict.fromkeys(chain.from_iterable(by_name)):
         having = [one[name] for one in by_name if name in one]
-        # Only a table that has rows says which zone its moments are in.
+        # Only a table with rows tells the zone of its moments.
         zone = common_zone([one.zone for one in having if any(one.cells)])
         cells = (
             one[name].cells if name in one else repeat(None, count)

@@ -104,7 +104,7 @@ def to_store(
     parameters: Parameters, response: HttpResponse, stats: Stats, now: datetime
 ) -> tuple[str, StoreEntry] | None:
     """The key of *response*, which was read as *stats* at the time *now*, and what to
-    store; None for nothing.
+    store; None means nothing.
 
     The days are those of the response: at midnight "yesterday" is another day here
     than at the service. The period must be over by this machine's clock and by the

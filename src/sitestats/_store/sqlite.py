@@ -27,7 +27,7 @@ _DAY: Final = 86_400
 _PRUNE_EVERY: Final = 256
 _APPLICATION: Final = 0x53745374
 """``PRAGMA application_id``, which marks the file as a store."""
-# One change does it all: a process that is killed leaves an empty file or a store.
+# One transaction does it all: a killed process leaves an empty file or a store.
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
@@ -139,7 +139,7 @@ class Store(Public):
             self._run("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
     def clear(self, hostname: str | HasHostname | None = None) -> int:
-        """Delete all responses, or those of one website, and return how many.
+        """Delete all responses, or the responses of one website, and return how many.
 
         If there are none of that website, you get a ``SiteStatsWarning``.
 

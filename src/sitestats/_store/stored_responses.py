@@ -101,7 +101,7 @@ class StoredResponses:
             settings.api_key.reveal() if settings.api_key else "",
             getattr(self._store, "partition", ""),
             settings.user_agent or "",
-            # One whose trust can't be seen has a partition.
+            # A client whose trusted authorities can't be read has a partition.
             repr(settings.verify) if isinstance(settings.verify, (bool, str)) else "",
             # If nothing is encrypted, a proxy can change the responses.
             (settings.base.scheme == "http" and settings.proxy) or "",

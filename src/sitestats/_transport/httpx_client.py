@@ -117,7 +117,7 @@ def _url(library: Any, address: str) -> Any:
     try:
         return library.URL(address)
     except library.InvalidURL as error:
-        # The transport did not raise this, so that a retry can't mend it.
+        # The transport did not raise this, so a retry can't mend it.
         message = f"httpx refuses an address of {len(address):,} characters: {error}."
         raise InvalidInputError([Problem(message, where="query")]) from None
 
@@ -126,7 +126,7 @@ def _url(library: Any, address: str) -> Any:
 
 
 class _NoCookies(httpx.Cookies):
-    """A jar that takes none, as no request is sent with one."""
+    """A jar that takes no cookie, as no request is sent with cookies."""
 
     def extract_cookies(self, response: httpx.Response) -> None:
         pass

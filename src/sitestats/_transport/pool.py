@@ -75,13 +75,13 @@ class Pool:
             raise ClientClosedError("This client was closed: make a new one.")
 
     def leave(self, exchange: Exchange) -> None:
-        """Leave the place, or end the waiting for one."""
+        """Leave the place, or stop waiting for a place."""
         with self._lock:
             exchange.queue.pop(exchange, None)
             self._wake(exchange.queue)
 
     def _wake(self, queue: dict[Exchange, None]) -> None:
-        """Wake all who have a place; when this is closed, all others, too."""
+        """Wake all who have a place; when the pool is closed, wake all others, too."""
         if len(queue) >= self._limit or self._is_closed:
             # Ctrl-C may have kept one from leaving, or from waking others.
             for one in [one for one in islice(queue, self._limit) if one.is_over]:
@@ -131,7 +131,7 @@ class Pool:
         return bool(self._idle)
 
     def close(self, group: Any) -> None:
-        """Close what is idle now, and what is in use as soon as it is left."""
+        """Close idle connections now, and those in use as soon as they are left."""
         self._is_closed = True
         with self._lock:
             self._wake(self._queues.get(group, {}))

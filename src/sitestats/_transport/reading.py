@@ -114,7 +114,7 @@ class Reading:
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Take the status, unless it is that of an interim response."""
+        """Take the status, unless the response is an interim one."""
         status = self._parser.get_status_code()
         if not self.is_over and status >= _FINAL:
             self.status = status

@@ -56,7 +56,7 @@ class Sender:
         self._kind = AwaitedExchange if is_awaited else Exchange
         self.pool = Pool(settings.max_connections)
         self._library: Any = library_of(http_client, is_awaited=is_awaited)
-        # A client of the user's has its own proxies, and no other.
+        # A client of the user's has its own proxies alone.
         proxy = proxy_of(settings)
         # Whether httpx connects, and not our own pool.
         self._is_far = http_client is not None or proxy is not None
@@ -167,7 +167,7 @@ class Sender:
     async def _body(
         self, response: Any, headers: dict[str, str], exchange: Exchange
     ) -> bytes:
-        """The body that httpx has read, or reads."""
+        """The body, which httpx has read, or reads now."""
         if response.is_closed:
             # A mock or a hook has decompressed the body, or left it unread.
             headers.pop("content-encoding", None)

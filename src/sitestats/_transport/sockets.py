@@ -43,7 +43,7 @@ class _Event(SimpleQueue[None]):
     """
 
     def set(self) -> None:
-        """Wake who waits; again does no harm."""
+        """Wake the waiting thread or task; a second call does no harm."""
         self.put(None)
 
 
@@ -58,7 +58,7 @@ class Exchange:
     timeout: float
     """Seconds for connecting, and for each wait."""
     queue: dict[Exchange, None] = attrs.field(factory=dict["Exchange", None])
-    """Those with whom it shares places, itself included."""
+    """The exchanges that share places with it, and itself."""
     is_over: bool = False
     """Whether it needs no place any more."""
     event: Any = None
@@ -71,7 +71,7 @@ class Exchange:
 
     @staticmethod
     def group() -> Any:
-        """What shares places: all threads, or the tasks of an event loop."""
+        """Who shares places: all threads, or the tasks of an event loop."""
         return threading
 
     def left(self, most: float | None = None) -> float:
@@ -87,7 +87,7 @@ class Exchange:
         return min(left, self.timeout if most is None else most, 86_400)
 
     def end(self) -> None:
-        """End what waits, from another thread."""
+        """End the wait of this exchange, from another thread."""
         self.until = -math.inf
         if self.event is not None:
             self.event.set()
@@ -212,7 +212,7 @@ class AwaitedExchange(Exchange):
 
     @contextmanager
     def watched(self) -> Generator[None]:
-        """Keep the limit, whatever waits."""
+        """Keep the limit, whatever the task waits for."""
         with anyio.fail_after(self.left(math.inf)):
             yield
 

@@ -61,7 +61,7 @@ def _note(note: str) -> Iterator[Text]:
 
 
 def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
-    """A bar on a line for each of few entries, a letter for each of many."""
+    """A bar on a line for each of a few entries, or a letter for each of many."""
     bars = chart.bars
     yield Text("page views", style="bold")
     if not bars:
@@ -143,7 +143,7 @@ def table_of_rows(
 
     Args:
         rows: Values by their names.
-        headings: The columns' headings, by name; if one is empty, the name is shown.
+        headings: The columns' headings, by name; the name is shown if one is empty.
     """
     columns = [
         Column(name, _kind(name, cells), cells)

@@ -41,7 +41,7 @@ _OPEN: Final = f"the period is {NOT_OVER}"
 
 @attrs.frozen
 class Heading:
-    """The website and the period of what is below, and its totals."""
+    """The website, the period and the totals of the tables below."""
 
     text: str
     about: str = ""
@@ -164,7 +164,7 @@ class Bar:
 
     count: int
     mark: str
-    """Why its count is not that of a whole hour, day, week…; empty if it is."""
+    """Why it does not count a whole hour, day, week…; empty if it does."""
     label: str
     """Its time: ``"Thu 2026-01-01 05:00"``."""
     tick: str

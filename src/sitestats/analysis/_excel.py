@@ -38,7 +38,7 @@ they had no format: Excel shows hashes where one does not fit."""
 _WIDEST: Final = 60
 """Characters of a column of texts."""
 ZONE: Final = "zone_of_times"
-"""The column that names the zone of a sheet's times, which have none in Excel."""
+"""The column that names the zone of a sheet's times: Excel's times have no zone."""
 
 
 def write_workbook(
@@ -98,7 +98,7 @@ def _cell(value: Any, column: Column) -> Any:
 
 
 def _with_zone(columns: Sequence[Column]) -> list[Column]:
-    """The columns, and last the zone that times are in."""
+    """The columns, and last the zone of the times."""
     moments = [column for column in columns if column.kind is Kind.MOMENT]
     zones = [
         Column(ZONE, Kind.TEXT, [cell and column.zone for cell in column.cells])

@@ -24,7 +24,7 @@ NOT_OVER: Final = "not over yet"
 CLIPPED: Final = "cut by the period"
 """The note for weeks, months and years that are only partly in the period."""
 AGAIN: Final = " again"
-"""What the second of two hours with one name has, where clocks are set back."""
+"""Marks the second of two hours with one name, when clocks are set back."""
 CUT: Final = "others may be beyond the limit"
 
 _HEADINGS: Final = {
@@ -128,7 +128,7 @@ def period(stats: Stats, *, has_zone: bool = True) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """The period that one is compared with, and its zone where that is another one."""
+    """The earlier period of a comparison, and its zone if that differs."""
     is_other = comparison.now.timezone != comparison.before.timezone
     text = period(comparison.before, has_zone=is_other)
     return f"against {text}" if text else ""

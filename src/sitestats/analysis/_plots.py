@@ -53,9 +53,9 @@ _SMALL: Final = 4.2
 _DAY: Final = dt.timedelta(days=1)
 # They differ in lightness, and can be seen on a light and on a dark page.
 _STRONG: Final = "#0B5394"
-"""Visitors, and what is now."""
+"""The colour of visitors, and of the present period."""
 _SOFT: Final = "#6FB1E0"
-"""Page views, and what was before."""
+"""The colour of page views, and of the earlier period."""
 _WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
 # The axis shows hours, days or months, and the year once.
 _DATES: Final = {
@@ -94,7 +94,7 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
 
 @singledispatch
 def draw(result: object, ax: Any, **choices: Any) -> None:
-    """Draw *result* into *ax*; *choices* say what of it, if there is a choice."""
+    """Draw *result* into *ax*; *choices* name the part to draw."""
     raise TypeError(f"no plot of {type(result).__name__} in {ax} with {choices}")
 
 

@@ -1,6 +1,6 @@
 """Options that several commands share, each in a section of the help.
 
-Those that belong together reach a command as one object.
+Options that belong together reach a command as one object.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands."""
+    """A group of commands with sections in their help."""
 
     command_class = Command
 
@@ -92,8 +92,8 @@ in_output, connection = map(in_section, ("Output", "Connection"))
 def into(
     name: str, make: Callable[..., Any], *options: Callable[..., Any]
 ) -> Callable[[F], F]:
-    """A decorator that gives a command *options*, and passes it as one argument *name*
-    what *make* makes of their values.
+    """A decorator that gives a command *options*. The command gets one argument *name*,
+    which *make* makes of their values.
     """
 
     def decorate(command: F) -> F:
@@ -120,7 +120,7 @@ def into(
 
 
 def completed(names: Callable[[], Iterable[str]]) -> Any:
-    """Let a shell complete to *names*, in any case, also after a comma."""
+    """Let a shell complete *names* in small letters or capitals, also after a comma."""
 
     def complete(_context: object, _parameter: object, begun: str) -> list[str]:
         first, comma, last = begun.rpartition(",")
@@ -131,7 +131,7 @@ def completed(names: Callable[[], Iterable[str]]) -> Any:
 
 
 def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
-    """The websites of the user that begin so, requested within two seconds."""
+    """The host names that begin with *begun*, requested within two seconds."""
     base_url, profile = map(ctx.params.get, ("base_url", "profile"))
     with (
         suppress(sitestats.SiteStatsError, click.UsageError),
@@ -149,7 +149,7 @@ def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
 
 
 def format_option(*formats: str) -> Callable[[F], F]:
-    """The argument ``output``, one of *formats*."""
+    """The option ``--format``, whose value is one of *formats*."""
     return in_output(
         "--format",
         "output",
@@ -189,7 +189,7 @@ def by_name(option: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def source_of(file: str) -> str | BinaryIO:
-    """The file of that name; ``-`` is standard input.
+    """The name of the *file*; for ``-``, the content of standard input.
 
     Raises:
         OSError: Standard input can't be read.
@@ -204,7 +204,7 @@ def source_of(file: str) -> str | BinaryIO:
 
 @attrs.frozen(kw_only=True)
 class Hosts:
-    """Which websites a command is about."""
+    """The websites that a command is about."""
 
     hosts: tuple[str, ...]
     hosts_from: str | None
@@ -222,7 +222,7 @@ class Hosts:
         return [*named, *((one.text, one.where) for one in listed)]
 
     def is_one(self) -> bool:
-        """Whether they are one website, the HOST that is named.
+        """Whether the command is about one HOST alone.
 
         Raises:
             UsageError: No website is named, or in two ways.
@@ -423,7 +423,7 @@ _ACCOUNT: Final = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID
 
 
 class _Lines(logging.Formatter):
-    """Makes a line of each record of the library, which holds no secret."""
+    """Makes a line of each record; the library's records hold no secret."""
 
     def format(self, record: logging.LogRecord) -> str:
         # A progress bar in a terminal is drawn again after the line.
@@ -445,7 +445,7 @@ def _log(name: str, ctx: click.Context, _option: click.Parameter, verbose: int) 
 
 
 def verbose_option(logger: str, text: str) -> Callable[[F], F]:
-    """Writes the records of *logger* to standard error."""
+    """The option ``-v``, which writes the records of *logger* to standard error."""
     return click.option(
         *("-v", "--verbose"),
         count=True,
@@ -506,7 +506,7 @@ _store = connection(
 def make_client(
     *, profile: str | None, read_only: bool = True, **options: Any
 ) -> sitestats.Client:
-    """Make a client; an option that is None was not given.
+    """Make a client; None means that an option was not given.
 
     Raises:
         UsageError: Two accounts are given, or no address.

@@ -58,7 +58,7 @@ def print_workbook(result: Any) -> None:
 
 
 def make_console() -> Console:
-    """A rich console for tables, which wraps lines in a terminal alone."""
+    """A rich console for tables; it wraps lines in a terminal alone."""
     # Rich is imported here, so that completion in a shell is fast.
     from rich.console import Console
 
@@ -114,7 +114,7 @@ _HIDDEN: Final = frozenset(("error", "query"))
 Row: TypeAlias = "tuple[StatsQuery, ...]"
 """The query of a row, or two to compare."""
 Rows: TypeAlias = "tuple[list[Row], list[tuple[str, SiteStatsError]], bool]"
-"""The rows, the websites of which none is possible, and whether some are unknown."""
+"""The rows, the websites without a possible row, and whether some are unknown."""
 Found: TypeAlias = "sitestats.Outcomes | Comparisons"
 
 
@@ -124,7 +124,7 @@ class View:
 
     output: str
     table: Any
-    """The list that has the rows; None for a row of totals each."""
+    """The list that has the rows; None means a row of totals for each result."""
     rows: int = _MOST_ENTRIES
     """The most lines of a list in a table."""
 
@@ -302,5 +302,5 @@ def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
 
 
 def _heading(name: str) -> str:
-    """The heading of a column; empty if it is the name's own."""
+    """The heading of a column; empty if the name is its own heading."""
     return _HEADINGS.get(name.rpartition("_")[2], "")

@@ -200,7 +200,7 @@ def build_queries(
     steps: Sequence[options.Step],
     fields: Sequence[str],
 ) -> list[StatsQuery]:
-    """The query of each host, which may be the address of a dashboard or of data.
+    """The query of each host; a host may be the address of a dashboard or of data.
 
     Args:
         hosts: Host names or addresses, each with where it is written.
@@ -217,7 +217,7 @@ def build_queries(
     for host, where in hosts:
         try:
             if "://" in host:
-                # The address of another service is read without this base address.
+                # The address of another service is not below this base address.
                 query = StatsQuery.from_url(
                     host, base_url=base_url if host.startswith(f"{base_url}/") else None
                 )
@@ -240,8 +240,8 @@ def build_queries(
 def _after(
     steps: Iterable[options.Step], query: StatsQuery, default: Sequence[str]
 ) -> tuple[StatsQuery, list[Problem]]:
-    """*query* after the *steps*, with the *default* fields if it has none; and what is
-    wrong with the steps.
+    """*query* after the *steps*, and what is wrong with the steps. A query without
+    fields and events gets the *default* fields.
     """
     problems: list[Problem] = []
     for step in steps:
@@ -263,11 +263,11 @@ def find_rows(
 ) -> Rows:
     """The rows of all websites.
 
-    The list of websites is requested for *every*, and where the words of a period have
-    to be dates in a zone that is not given.
+    The list of websites is requested for *every*, and for the zone of a website if the
+    words of a period have to become dates and no zone is given.
 
     Args:
-        client: Where they are sent.
+        client: The client that sends the queries.
         queries: One for each named website; or a single one, for *every* website.
         split: Makes the rows of a query, and checks them.
         every: Whether all websites of the user are meant.
@@ -304,7 +304,7 @@ def find_rows(
 def _in_zone(
     query: StatsQuery, zone: str | None, split: Callable[[StatsQuery], list[Row]]
 ) -> list[Row]:
-    """The rows of *query*, whose words become dates where they have to."""
+    """The rows of *query*; words of its period become dates if they have to."""
     zone = parameters_of(query).timezone or zone
     try:
         return split(query)

@@ -1,6 +1,6 @@
 """Compare what a service responded with what the emulator does.
 
-What is compared is the shape of a response: a text for each place, such as
+The comparison is of the shape of a response: a text for each place, such as
 ``{"$.version": "6", "$.pages[].value": "path"}``, without host names and numbers of
 visitors.
 """
@@ -175,7 +175,7 @@ def compare_service(
 def _emulated(
     request: HttpRequest, at: datetime, observed: Observation, **options: Any
 ) -> HttpResponse:
-    """What an emulator with the observed websites responds, where it is that moment."""
+    """What an emulator with the observed websites responds at that moment."""
     emulator, hosts = Emulator(now=at, **options), observed.hosts
     for name in {hosts[kind] for kind in ("public", "private") if kind in hosts}:
         emulator.add_website(
@@ -192,7 +192,7 @@ def _emulated(
 
 
 def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
-    """Visits of which each list has something, and some have no value."""
+    """Visits that give each list entries, also entries without a value."""
     for days in range(2, 9):
         at = {"added_iso": now - timedelta(days=days), "is_unique": True}
         visit = at | read_table()["visit"]
@@ -283,7 +283,7 @@ _HISTOGRAMS: Final = ("$.histogram", "$.visits")
 """The places of histograms: version 1 and 2 name it visits."""
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
 _NUMBER: Final = re.compile(r"(\x1b\[[\d;]*)|\d+")
-"""A number, and not what a terminal obeys."""
+"""A number, without characters that a terminal obeys."""
 _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
 """Versions, dates and times, which are not numbers of visitors."""
@@ -301,7 +301,7 @@ _FORMS: Final = {
 _LONGEST: Final = 200
 _HOUR: Final = 3600
 _MANY: Final = 100
-"""Page views from which on a website has a median, and one below an hour."""
+"""From this many page views on, a website has a median, which is below an hour."""
 
 
 def anonymised(text: object) -> str:
@@ -346,7 +346,7 @@ def shape(response: HttpResponse, case: Case) -> dict[str, str]:
 
 
 def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
-    """What stands at *where*, and at the places within."""
+    """The shape of the value at *where*, and of the values in it."""
     name = where.rpartition(".")[2]
     if isinstance(value, dict):
         yield where, "dict"

@@ -1,6 +1,6 @@
 """The cases, which ``cases.toml`` has, and a flow that requests each of the service.
 
-Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
+Nothing but GET is sent. A 429 or two failures in a row end the flow at once.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Case:
 
 @cache
 def read_table() -> dict[str, Any]:
-    """The whole table; its cases are each a ``Case``."""
+    """The whole table, with a ``Case`` for each case."""
     file = files("sitestats.conformance").joinpath("cases.toml")
     table = tomllib.loads(file.read_text("utf-8"))
     return {**table, "case": [Case(**one) for one in table["case"]]}
@@ -100,7 +100,7 @@ class Observation:
     hosts: dict[str, str]
     """The website of each kind of case that can be requested."""
     zones: dict[str, str]
-    """The time zone of each website of which it can be read."""
+    """The time zone of each website, if it can be read."""
     responses: dict[HttpRequest, HttpResponse]
     """The response to each request that was sent."""
 

@@ -50,7 +50,7 @@ name is a hyphen."""
 _CALLS: Final = ("fail_next", "clear_faults", "forget_requests")
 """The methods that such a program can call."""
 _LOG: Final = logging.getLogger("sitestats_emulator")
-"""Not below ``sitestats``, whose records are those of clients."""
+"""Its name is not below ``sitestats``, the logger of clients."""
 _MOST_RECORDED: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
 
@@ -153,8 +153,8 @@ class Emulator:
 
         The traffic is that of semicomplete.com on four days of May 2015,
         moved so that its last day is yesterday (in UTC). ``semicomplete.com``
-        is public and has all of it. ``blog.semicomplete.com`` and
-        ``projects.semicomplete.com`` are websites with parts of it.
+        is public and has all of the traffic. ``blog.semicomplete.com`` and
+        ``projects.semicomplete.com`` have parts of the traffic.
         *options* are options of the constructor.
 
         >>> demo = Emulator.demo()

@@ -113,7 +113,7 @@ def read(
     hostname: str | None,
     undated: datetime,
 ) -> Columns:
-    """Read *rows*, those of robots too.
+    """Read *rows*, also rows of robots.
 
     Args:
         rows: A file, or mappings.

@@ -348,7 +348,7 @@ def read(
         if name in FORMS or name.startswith(METADATA):
             given[name] = value
     if given.get("version", "1") in {"1", "2"}:
-        # Their responses don't depend on the fields.
+        # Responses of these versions don't depend on the fields.
         given.pop("fields", None)
     sent = dict(given)
     for name, value in sent.items():

@@ -29,7 +29,7 @@ class Rows:
         self._lock = threading.Lock()
 
     def add(self, columns: Columns) -> None:
-        """Add rows of any websites, in any order, except those of robots."""
+        """Add rows of any websites, in any order, except rows of robots."""
         times, hostnames, names, robots = (
             columns[name] for name in ("ts", "hostname", "datapoint", "is_robot")
         )

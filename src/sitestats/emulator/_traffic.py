@@ -150,7 +150,7 @@ def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) ->
 
 
 def _visits(kind: Kind, campaign: bool) -> Iterator[dict[str, object]]:  # noqa: FBT001
-    """Visits of a kind of website, usual ones or those of a campaign."""
+    """Visits of a kind of website: usual visits, or visits of a campaign."""
     random = Random(f"{kind.name} {campaign}")  # noqa: S311 - the same in every run
     table = read_table()
     for number in range(VISITS + STEPS):
@@ -194,7 +194,7 @@ def _plan(
     """The visits of each day.
 
     Yields the start and the end of the day in microseconds since 1970, whether the
-    visits are those of a campaign, the first visit, and their number.
+    visits are from a campaign, the first visit, and their number.
     """
     random = Random(site.hostname)  # noqa: S311 - the same in every run
     zone = ZoneInfo(site.timezone)

@@ -63,7 +63,7 @@ class ProvisionedWebsite(Public):
     state: State
     """One of the states above."""
     website: Website | AddedWebsite | None = None
-    """The website in the list or in the response that added it; None without either."""
+    """The website in the list or in the response to its add, or None."""
     differences: tuple[Difference, ...] = ()
     """The values that differ from the specification."""
     error: SiteStatsError | None = None
@@ -206,7 +206,7 @@ class _Items(HasRows[Never], Displayed):
         return tuple(item for item in self.items if item.state == state)
 
     def _notes(self) -> list[str]:
-        """What there is to say below the last website."""
+        """The notes below the last website."""
         differ = (item.differences and not item.as_specified for item in self.items)
         return [_BY_HAND] if any(differ) else []
 
@@ -350,7 +350,7 @@ def plan_websites(
 def existing(
     spec: WebsiteSpec, website: Website | AddedWebsite | None
 ) -> ProvisionedWebsite | None:
-    """The item of a website that exists; None for None."""
+    """The item of a website that exists; None without a website."""
     if website is None:
         return None
     differences = differences_of(spec, website)

@@ -28,7 +28,7 @@ class Run:
     _specs: tuple[WebsiteSpec, ...]
     _journals: Journals
     show: ShowProgress | None = None
-    """Is called with how many websites are done, and of how many."""
+    """The function to call with how many websites are done, and of how many."""
     _done: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
 
     def flow(self, settings: Settings) -> Flow[ProvisioningReport]:
@@ -50,7 +50,7 @@ class Run:
                 self.show(len(self._done), len(self._specs))
 
     async def handle_async(self, event: object) -> None:
-        """The same, without blocking the event loop while the disk is written."""
+        """Do the same, without blocking the event loop during a write to the disk."""
         if isinstance(event, dict):
             await anyio.to_thread.run_sync(self.handle, cast("Record", event))
         else:

@@ -276,7 +276,7 @@ def as_added(spec: WebsiteSpec) -> WebsiteSpec:
 def differences_of(
     spec: WebsiteSpec, website: Website | AddedWebsite
 ) -> tuple[Difference, ...]:
-    """Where *website* is different from *spec*, as far as that goes."""
+    """Where *website* differs from *spec*, in the values that *spec* has."""
     found: dict[str, str | bool | None] = {
         "hostname": normalised(website.hostname),
         "timezone": website.timezone,

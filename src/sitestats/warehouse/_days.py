@@ -133,7 +133,7 @@ def days_between(first: dt.date, last: dt.date) -> list[dt.date]:
 
 
 class WebsiteDays:
-    """What a run requests of one website, and what came of it.
+    """What a run requests of one website, and the outcome.
 
     Histograms come first: without lists they have the days, else they show which days
     are empty, and which have changed. New days come first, then those that have

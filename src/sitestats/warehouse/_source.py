@@ -94,7 +94,7 @@ class Estimate:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is above 10,000 requests, and twice those of the last update."""
+        """Whether it needs over 10,000 requests, and twice those of the last update."""
         return self.requests > max(_LARGE, 2 * self.last_requests)
 
     def __str__(self) -> str:

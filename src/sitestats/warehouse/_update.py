@@ -378,12 +378,12 @@ def _beside(pipeline: Pipeline, suffix: str) -> Path:
 def _tidy(pipeline: Pipeline) -> None:
     """Drop what only loads need, and tell a database what its tables have.
 
-    It does all of it each time, since the update before may have been killed.
+    It does everything each time, since the update before may have been killed.
     """
     if _kind(pipeline) == "filesystem":
         return
     with pipeline.sql_client() as client:
-        # dlt makes it again. It has a twin of each table, which SQL tools list.
+        # SQL tools list its copy of each table. dlt makes the dataset again.
         with client.with_staging_dataset():
             if client.has_dataset():
                 client.drop_dataset()
