@@ -233,9 +233,9 @@ def read_stats(
     if not isinstance(body, dict):
         problem = Problem("expected an object", section="2.3", where="$")
         raise invalid_response(response, request, _WRONG, [problem])
-    interval = parameters.params.get("interval")
+    interval, zone = map(parameters.params.get, ("interval", "timezone"))
     shape = expected(parameters.fields, parameters.events is not None, interval)
-    data, wrong = structure_stats(body, shape, interval, parameters.timezone)
+    data, wrong = structure_stats(body, shape, interval, zone)
     date = response.date
     period, problems, warnings = check_response(
         data, wrong, parameters, looked_up_at or date
