@@ -43,15 +43,6 @@ def test_the_longest_query_gets_a_response(variant: str, emulator: Emulator) -> 
 
 
 @BOTH
-def test_a_write_is_not_repeated(variant: str, emulator: Emulator) -> None:
-    """A website is sent once, whatever the response is."""
-    emulator.fail_next(status=503)
-    with opened(variant, emulator) as client, pytest.raises(ServerError):
-        client.websites.add("example.com")
-    assert len(emulator.requests) == 1
-
-
-@BOTH
 def test_a_view_has_limits_of_its_own(variant: str, emulator: Emulator) -> None:
     """with_options changes the limits of the view alone."""
     with opened(variant, emulator) as client:

@@ -249,7 +249,7 @@ def work():
 over = threading.Event()
 threads = [threading.Thread(target=work) for _ in range(4)]
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-with Client(sys.argv[1], max_connections=2, retries=0, proxy=None) as client:
+with Client(sys.argv[1], max_connections=1, retries=0, proxy=None) as client:
     for thread in threads:
         thread.start()
     for _ in range(200):
