@@ -203,9 +203,14 @@ def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
             alive.add(one)
             yield one
 
+    async def awaited() -> Any:
+        for one in queries:
+            yield one
+
     queries = endless()
+    source = awaited() if variant == "asyncio" else queries
     with opened(variant, good) as client:
-        with client.stats.get_many(queries, concurrency=5) as stream:
+        with client.stats.get_many(source, concurrency=5) as stream:
             assert taken == 0
             for given, _ in enumerate(stream):
                 assert taken - given <= 5
