@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -360,7 +361,7 @@ def test_a_retry_after_holds_the_others(variant: str, name: str, others: bool) -
     def respond(sent_name: str) -> httpx.Response:
         sent.append((sent_name, time.monotonic()))
         if [one for one, _ in sent].count(name) == 1 and sent_name == name:
-            return httpx.Response(429, headers={"Retry-After": "0.3"}, json={})
+            return httpx.Response(429, headers={"Retry-After": "0.5"}, json={})
         return good()
 
     first = query(name).where(page="*abcdefghijkl*") if others else query(name)
@@ -368,9 +369,9 @@ def test_a_retry_after_holds_the_others(variant: str, name: str, others: bool) -
         outcomes = client.stats.get_many([first, *[query()] * 40], concurrency=2)
         assert not outcomes.collect().failed
     began, again = (at for one, at in sent if one == name)
-    meanwhile = sum(began < at < began + 0.3 for one, at in sent if one != name)
-    assert again - began >= 0.3
-    assert (meanwhile > 5) is others
+    meanwhile = sum(began < at < began + 0.5 for one, at in sent if one != name)
+    assert again - began >= 0.5
+    assert (meanwhile > 20) is others
 
 
 # -- what is no use of it
@@ -610,24 +611,28 @@ def test_what_hangs_is_failed_by_the_deadline(variant: str) -> None:
     with silence(variant, timeout=100.0, total_timeout=100.0) as (client, _):
         began = time.monotonic()
         queries = [query(), *QUERIES[:4], query("never")]
-        outcomes = client.stats.get_many(queries, deadline=0.5, concurrency=4).collect()
-        assert 0.5 <= time.monotonic() - began < PLENTY
+        outcomes = client.stats.get_many(queries, deadline=1.5, concurrency=4).collect()
+        assert 1.5 <= time.monotonic() - began < PLENTY
         assert indices(outcomes.failed) == [1, 2, 3, 4, 5]
         for failed in outcomes.failed:
             assert isinstance(failed.error, RequestTimeoutError)
-            assert "deadline of get_many, 0.5 s" in str(failed.error)
+            assert "deadline of get_many, 1.5 s" in str(failed.error)
             assert failed.error.maybe_sent is (failed.index < 5)
 
 
-def test_the_deadline_counts_from_the_beginning_of_the_block(variant: str) -> None:
+def test_the_deadline_counts_from_the_beginning_of_the_block(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Time that the caller takes counts."""
+    later = {"monotonic": lambda: time.monotonic() + PLENTY}
     with (
         opened(variant, good) as client,
-        client.stats.get_many([query()] * 2, deadline=0.3, concurrency=1) as stream,
+        client.stats.get_many([query()] * 2, deadline=PLENTY, concurrency=1) as stream,
     ):
         outcomes = iter(stream)
         assert next(outcomes).error is None
-        time.sleep(0.35)
+        clock = SimpleNamespace(**vars(time) | later)
+        monkeypatch.setattr("sitestats._client.runner.time", clock)
         assert isinstance(next(outcomes).error, RequestTimeoutError)
 
 
@@ -656,7 +661,7 @@ def test_a_retry_has_the_deadline_anew() -> None:
             connection.respond(json.dumps({"ok": True, "pageviews": 1}).encode())
 
     with serve(script) as server, Client(server.address, retries=0) as client:
-        outcomes = client.stats.get_many([query()], deadline=0.3).collect()
+        outcomes = client.stats.get_many([query()], deadline=1).collect()
         assert len(outcomes.failed) == 1
         assert outcomes.retry().failed == ()
         with pytest.raises(ConfigurationError, match="deadline is a number"):

@@ -107,11 +107,13 @@ def test_a_thread_that_waits_for_a_place_has_a_limit() -> None:
         Client(server.address, max_connections=1, **OPTIONS) as client,
         ThreadPoolExecutor(1) as executor,
     ):
-        first = executor.submit(client.with_options(total_timeout=1).stats.get, QUERY)
+        stop = Stop()
+        first = executor.submit(send, client, stop)
         wait_until(lambda: server.requests)
         with pytest.raises(RequestTimeoutError, match=WAITED) as caught:
             client.with_options(total_timeout=0.2).stats.get(QUERY)
-        assert isinstance(first.exception(PLENTY), RequestTimeoutError)
+        stop.stop()
+        assert isinstance(first.exception(PLENTY), StoppedError)
     assert not caught.value.maybe_sent
     assert len(server.requests) == 1
 
@@ -177,7 +179,7 @@ def test_a_task_that_waits_for_a_place_has_a_limit(loop: str) -> None:
             with pytest.raises(
                 RequestTimeoutError, match=r"total_timeout\.$"
             ) as caught:
-                await hasty.stats.get(QUERY)
+                await client.with_options(total_timeout=1).stats.get(QUERY)
             assert caught.value.maybe_sent
 
     with serve(silent) as server:
@@ -345,7 +347,7 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
     """It is a failed connection, and certainly nothing was sent. A look-up that hangs
     takes the timeout, and no event loop's thread. A mistake in one is raised as it is.
     """
-    go_on = threading.Event()
+    go_on, timeout = threading.Event(), 0.05 if kind == "hanging" else PLENTY
 
     def look_up() -> list[Any]:
         if kind == "unknown":
@@ -358,7 +360,7 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
 
     with (
         resolving(look_up),
-        opened(variant, "http://many.test", retries=0, timeout=0.05) as client,
+        opened(variant, "http://many.test", retries=0, timeout=timeout) as client,
         pytest.raises(LookupError if kind == "broken" else TransportError) as caught,
     ):
         client.request("GET", "/")

@@ -231,11 +231,11 @@ def test_a_look_up_of_a_proxy_that_hangs() -> None:
         return [(2, 1, 6, "", (f"127.0.0.{it}", proxy.port)) for it in (2, 1)]
 
     with serve(polite) as server, serve(leads_to(server)) as proxy, resolving(look_up):
-        options: Any = {"proxy": f"http://many.test:{proxy.port}", "timeout": 0.1}
-        with opened("blocking", "http://stats.example", **options, retries=0) as client:
+        options: Any = {"proxy": f"http://many.test:{proxy.port}", "retries": 0}
+        with opened("blocking", "http://stats.example", **options) as client:
             assert client.request("GET", "/x") == {"ok": True}
             with pytest.raises(RequestTimeoutError) as caught:
-                client.request("GET", "/x")
+                client.with_options(timeout=0.1).request("GET", "/x")
             go_on.set()
     assert caught.value.step == "name"
     assert len(asked) == 2
