@@ -30,11 +30,6 @@ INVALID: Final = (ValueError, LookupError, ArithmeticError, TypeError)
 """The errors of texts that are not valid."""
 
 
-def _text(text: str) -> str:
-    text.encode()  # Half of a surrogate pair is a ValueError.
-    return text
-
-
 def _time(text: str) -> int:
     return micros(datetime.fromisoformat(text))
 
@@ -74,22 +69,22 @@ _NETWORK: Final = re.compile(
 
 
 def _referrer(text: str) -> str | None:
-    host = _HOST.sub(r"\g<host>", _text(text).lower())
+    host = _HOST.sub(r"\g<host>", text.lower())
     return _NETWORK.sub(r"\1", host) or None
 
 
 _COLUMNS: Final[dict[str, tuple[str, Convert]]] = {
     "hostname": ("hostname", host_name),
     "added_iso": ("ts", _time),
-    "datapoint": ("datapoint", lambda text: _text(text).lower()),
+    "datapoint": ("datapoint", str.lower),
     "is_unique": ("is_unique", _boolean),
     "is_robot": ("is_robot", _boolean),
     "duration_seconds": ("duration", _seconds),
     "device_type": ("device_type", {name: name for name in DEVICES}.__getitem__),
     "document_referrer": ("referrer", _referrer),
-    "country_code": ("country", _text),
+    "country_code": ("country", str),
     **{
-        name: (name, _text)
+        name: (name, str)
         for name in (
             *("path", "browser_name", "browser_version", "os_name", "os_version"),
             *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
@@ -98,7 +93,7 @@ _COLUMNS: Final[dict[str, tuple[str, Convert]]] = {
 }
 """The columns that are needed, each with its name in ``Columns``."""
 TYPES: Final[dict[str, tuple[str, Convert]]] = {
-    "text": (".*", _text),
+    "text": (".*", str),
     "int": ("[-.0-9]+", _number),
     "bool": ("true|false", _boolean),
     "date": (r".*(Z|\+00:00)", _time),

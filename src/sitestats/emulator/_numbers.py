@@ -8,7 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, compress, starmap
+from itertools import compress, starmap
+from statistics import median
 from typing import Any, Final
 
 import attrs
@@ -16,7 +17,7 @@ import attrs
 from ._loading import INVALID, TYPES, Columns
 from ._parameters import LISTS, METADATA, Match, Query
 from ._periods import Bucket, buckets, micros
-from ._rows import Rows, Table
+from ._rows import Rows
 
 _MOST_EVENTS: Final = 1000
 """The most events of a response (section 4.3)."""
@@ -47,48 +48,38 @@ class Count:
 class Selection:
     """The rows of a table that a query selects, in no order."""
 
-    def __init__(self, table: Table, query: Query) -> None:
+    def __init__(self, table: Columns, query: Query) -> None:
         start, end = micros(query.period.start), micros(query.period.end)
-        filters = [*query.filters, *starmap(_metadata, query.metadata.items())]
-        self._parts: list[tuple[Columns, Collection[int]]] = []
-        for block in table:
-            times = block["ts"]
-            places: Collection[int] = range(
-                bisect_left(times, start), bisect_left(times, end)
-            )
-            for matches in filters:
-                places = _fitting(block, places, matches)
-            self._parts.append((block, places))
+        times = table.get("ts", [])
+        self._table = table
+        self._places: Collection[int] = range(
+            bisect_left(times, start), bisect_left(times, end)
+        )
+        for matches in (*query.filters, *starmap(_metadata, query.metadata.items())):
+            self._places = self._fitting(matches)
 
     def column(self, name: str) -> list[Any]:
         """The cells of a column."""
-        return [*chain.from_iterable(_cells(*part, name) for part in self._parts)]
+        places, cells = self._places, self._table.get(name)
+        if cells is None:
+            return [None] * len(places)
+        if isinstance(places, range):
+            return cells[places.start : places.stop]
+        return [*map(cells.__getitem__, places)]
 
-
-def _cells(block: Columns, places: Collection[int], name: str) -> Sequence[Any]:
-    cells = block.get(name)
-    if cells is None:
-        return [None] * len(places)
-    if isinstance(places, range):
-        return cells[places.start : places.stop]
-    return [*map(cells.__getitem__, places)]
-
-
-def _fitting(
-    block: Columns, places: Collection[int], matches: list[Match]
-) -> Collection[int]:
-    """The places with a value for which one of *matches* is true."""
-    found: set[int] = set()
-    for column in {match.column for match in matches} & block.keys():
-        cells = _cells(block, places, column)
-        # Most values are repeated.
-        values = {
-            value
-            for value in {*cells} - {None}
-            if any(match.fits(value) for match in matches if match.column == column)
-        }
-        found.update(compress(places, map(values.__contains__, cells)))
-    return found
+    def _fitting(self, matches: list[Match]) -> set[int]:
+        """The places with a value for which one of *matches* is true."""
+        found: set[int] = set()
+        for column in {match.column for match in matches} & self._table.keys():
+            cells = self.column(column)
+            # Most values are repeated.
+            values = {
+                value
+                for value in {*cells} - {None}
+                if any(match.fits(value) for match in matches if match.column == column)
+            }
+            found.update(compress(self._places, map(values.__contains__, cells)))
+        return found
 
 
 def _metadata(key: str, value: str) -> list[Match]:
@@ -110,18 +101,15 @@ class Numbers:
         tables = rows.tables
         self._query = query
         self._null_entries = null_entries
-        self._events = tables.get((hostname, False), ())
-        self._views = Selection(tables.get((hostname, True), ()), query)
+        self._events = tables.get((hostname, False), {})
+        self._views = Selection(tables.get((hostname, True), {}), query)
         self._unique = self._views.column("is_unique")
         medians = "seconds_on_page" in query.fields
         self._seconds = self._views.column("duration") if medians else []
-        order = range(len(self._unique))
-        # The order by time on page puts the median of each group in its middle.
-        self._order = sorted(order, key=self._seconds.__getitem__) if medians else order
 
     def total(self) -> Count:
         """The totals."""
-        return self._count(self._order, sum(self._unique))
+        return self._count(range(len(self._unique)), sum(self._unique))
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
         """Every entry, including those without visits."""
@@ -140,8 +128,8 @@ class Numbers:
         with_null = self._null_entries and name in _WITH_NULL
         visitors = Counter(compress(column, self._unique))
         views: dict[str | None, list[int]] = defaultdict(list)
-        for place in self._order:
-            views[column[place]].append(place)
+        for place, value in enumerate(column):
+            views[value].append(place)
         ordered = sorted(
             (value for value in views if with_null or value is not None),
             key=lambda value: (-len(views[value]), -visitors[value], *_last(value)),
@@ -152,15 +140,9 @@ class Numbers:
         ]
 
     def _count(self, views: Sequence[int], visitors: int) -> Count:
-        seconds = self._seconds.__getitem__
-        timed = (
-            views[bisect_left(views, _SHORTEST, key=seconds) :] if self._seconds else ()
-        )
-        middle = len(timed) // 2
-        median = (
-            (seconds(timed[middle]) + seconds(timed[~middle])) / 2 if timed else None
-        )
-        return Count(len(views), visitors, median)
+        seconds = map(self._seconds.__getitem__, views if self._seconds else ())
+        timed = [one for one in seconds if one >= _SHORTEST]
+        return Count(len(views), visitors, median(timed) if timed else None)
 
     def events(self, names: list[str]) -> list[tuple[str, int]]:
         """Count each event (section 4.3)."""

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from ._loading import Columns
 from ._periods import DAY, micros
 
-Table: TypeAlias = "tuple[Columns, ...]"
-"""Blocks of rows, each ordered by time."""
+Tables: TypeAlias = "Mapping[tuple[str, bool], Columns]"
+"""The page views (True) and the events (False) of each host name, ordered by time."""
 
 
 class Rows:
@@ -24,8 +24,7 @@ class Rows:
     """
 
     def __init__(self) -> None:
-        self.tables: Mapping[tuple[str, bool], Table] = {}
-        """The page views (True) and the events (False) of each host name."""
+        self.tables: Tables = {}
         self._lock = threading.Lock()
 
     def add(self, columns: Columns) -> None:
@@ -40,23 +39,19 @@ class Rows:
         with self._lock:
             tables = dict(self.tables)
             for key, chosen in places.items():
-                tables[key] = _joined(tables.get(key, ()), pick(columns, chosen))
+                new = pick(columns, chosen)
+                tables[key] = _merged(tables[key], new) if key in tables else new
             self.tables = tables
 
     def recent(self, now: datetime) -> dict[str, list[int]]:
         """Page views and events of 30 days, for each website that has rows."""
         last, first = micros(now), micros(now - 30 * DAY)
-        tables = self.tables
-        return {
-            hostname: [
-                sum(
-                    bisect_right(block["ts"], last) - bisect_right(block["ts"], first)
-                    for block in tables.get((hostname, views), ())
-                )
-                for views in (True, False)
-            ]
-            for hostname, _ in tables
-        }
+        recent: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for (hostname, are_views), table in self.tables.items():
+            times = table["ts"]
+            number = bisect_right(times, last) - bisect_right(times, first)
+            recent[hostname][not are_views] = number
+        return recent
 
 
 def pick(columns: Columns, places: Sequence[int]) -> Columns:
@@ -64,19 +59,11 @@ def pick(columns: Columns, places: Sequence[int]) -> Columns:
     return {name: [*map(cells.__getitem__, places)] for name, cells in columns.items()}
 
 
-def _joined(table: Table, new: Columns) -> Table:
-    # Each block is at least twice as long as the next one. So there are few blocks, and
-    # a row is copied a few times, however many small loads there are.
-    while table and len(table[-1]["ts"]) < 2 * len(new["ts"]):
-        table, new = table[:-1], _merged(table[-1], new)
-    return (*table, new)
-
-
-def _merged(block: Columns, other: Columns) -> Columns:
-    nulls = [None] * len(block["ts"]), [None] * len(other["ts"])
+def _merged(table: Columns, new: Columns) -> Columns:
+    nulls = [None] * len(table["ts"]), [None] * len(new["ts"])
     both = {
-        name: block.get(name, nulls[0]) + other.get(name, nulls[1])
-        for name in block | other
+        name: table.get(name, nulls[0]) + new.get(name, nulls[1])
+        for name in table | new
     }
     times = both["ts"]
     return pick(both, sorted(range(len(times)), key=times.__getitem__))

@@ -21,7 +21,7 @@ import attrs
 
 from ._loading import Columns, read
 from ._periods import DAY, MICROSECOND, micros, midnight
-from ._rows import Rows, Table, pick
+from ._rows import Rows, Tables, pick
 
 DEMO: Final = "semicomplete.com"
 PARTS: Final = {
@@ -35,20 +35,17 @@ def load_demo(rows: Rows, now: datetime) -> None:
     """Load real traffic of four days of 2015, moved to end yesterday."""
     moved = (now.astimezone(UTC).date() - DAY - date(2015, 5, 20)) // MICROSECOND
     rows.tables = {
-        key: tuple(
-            block
-            | {
-                name: [cell + moved for cell in block[name]]
-                for name in ("ts", "metadata.hour_date")
-            }
-            for block in table
-        )
+        key: table
+        | {
+            name: [cell + moved for cell in table[name]]
+            for name in ("ts", "metadata.hour_date")
+        }
         for key, table in _demo().items()
     }
 
 
 @cache
-def _demo() -> Mapping[tuple[str, bool], Table]:
+def _demo() -> Tables:
     """The demo's rows, read once for all emulators of the process."""
     rows = Rows()
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
