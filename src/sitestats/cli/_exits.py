@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from enum import IntEnum
-from functools import partial
 from typing import Final, NoReturn
 
 import attrs
@@ -50,8 +49,6 @@ MEANINGS: Final = {
     Code.INTERRUPTED: "interrupted by Ctrl-C, or you said no",
 }
 """What each code means, for the help; ``docs/command-line.md`` has the same table."""
-
-_MOST_OF_A_KIND: Final = 5
 
 
 def code_of(error: BaseException) -> Code:
@@ -167,19 +164,12 @@ def _option(where: str) -> str:
 def tell_failures(
     failed: Sequence[tuple[str, object]], total: int, *, in_output: bool = False
 ) -> None:
-    """A line for each failure, and a count where many are of one kind.
+    """A line for each failure, and their number.
 
     If standard error is closed, they go to the output, unless they are there already.
     """
-    say = partial(tell, err=in_output or can_tell())
-    kinds: dict[object, list[str]] = {}
-    for where, error in failed:
-        kind = type(error), getattr(error, "status", None)
-        kinds.setdefault(kind, []).append(f"{where}: {in_shell_terms(error)}")
-    for lines in kinds.values():
-        for line in lines[:_MOST_OF_A_KIND]:
-            say(line)
-        if (more := len(lines) - _MOST_OF_A_KIND) > 0:
-            say(f"… and {more:,} more like this one")
+    lines = [f"{where}: {in_shell_terms(error)}" for where, error in failed]
     if failed:
-        say(f"{len(failed):,} of {total:,} failed")
+        lines.append(f"{len(failed):,} of {total:,} failed")
+    for line in lines:
+        tell(line, err=in_output or can_tell())
