@@ -30,7 +30,6 @@ from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
 
 OK: Final = range(200, 300)
 """The statuses of success."""
-_LOCKED_CODE: Final = "BADGE_REQUIRED"
 _REDIRECTS: Final = frozenset(range(300, 400)) - {HTTPStatus.NOT_MODIFIED}
 _BY_STATUS: Final[Mapping[int, type[StatusError]]] = {
     401: AuthenticationError,
@@ -95,7 +94,7 @@ def status_error(
 
 
 def _class(status: int, code: JsonValue, message: str) -> type[StatusError]:
-    if code == _LOCKED_CODE:
+    if code == "BADGE_REQUIRED":
         return WebsiteLockedError
     if status in _BY_STATUS:
         return _BY_STATUS[status]

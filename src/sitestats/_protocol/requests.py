@@ -69,16 +69,14 @@ def add_request(
         InvalidInputError: A value breaks a rule; it holds every problem.
     """
     payload: dict[str, str | bool] = {}
-    problems = Problems()
     given = {"hostname": hostname, "timezone": timezone, "public": public}
-    for name, value in {**given, "label": label}.items():
-        if value is None and name in {"timezone", "label"}:
-            continue
-        checked = problems.check(website_value, name, value)
-        if checked is not None:
-            payload["isPublic" if name == "public" else name] = checked
-    if problems:
-        raise InvalidInputError(problems)
+    with Problems() as problems:
+        for name, value in {**given, "label": label}.items():
+            if value is None and name in {"timezone", "label"}:
+                continue
+            checked = problems.check(website_value, name, value)
+            if checked is not None:
+                payload["isPublic" if name == "public" else name] = checked
     return HttpRequest(
         "POST",
         "/api/websites/add",
@@ -125,22 +123,19 @@ def custom_request(
         InvalidInputError: A value can't be sent, or the path would leave the base
             address.
     """
-    problems = Problems()
     verb = str(method).upper()
-    if verb not in _METHODS:
-        message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
-        problems.append(broken("custom-method", message, "method"))
-    problems.check(_checked_path, path)
     pairs: list[tuple[str, str]] = []
-    for name, value in (params or {}).items():
-        where = f"params[{shown(name)}]"
-        key = problems.check(rules.text, name, where, "custom-params")
-        if value is not None:
-            text = problems.check(rules.scalar, value, where, "custom-params")
-            pairs.append((key or "", text or ""))
-    body = b"" if json is None else problems.check(_body, json)
-    if problems:
-        raise InvalidInputError(problems)
+    with Problems() as problems:
+        known = _METHODS, "custom-method", "a method", "method"
+        problems.check(rules.one_of, verb, *known)
+        problems.check(_checked_path, path)
+        for name, value in (params or {}).items():
+            where = f"params[{shown(name)}]"
+            key = problems.check(rules.text, name, where, "custom-params")
+            if value is not None:
+                text = problems.check(rules.scalar, value, where, "custom-params")
+                pairs.append((key or "", text or ""))
+        body = b"" if json is None else problems.check(_body, json)
     return HttpRequest(
         verb,
         quote(path, safe="/%:@!$&'()*+,;=~"),

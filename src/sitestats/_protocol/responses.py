@@ -43,7 +43,6 @@ from .error_responses import OK, invalid_response, is_page, status_error
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_NO_CONTENT: Final = 204
 _MOST_EVENTS: Final = 1000
 """Of all events (section 8)."""
 _WRONG: Final = "does not match the service's documentation"
@@ -102,7 +101,8 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded response of a custom endpoint (section 1); None for 204."""
-    return None if response.status == _NO_CONTENT else decode_json(response, request)
+    is_empty = response.status == HTTPStatus.NO_CONTENT
+    return None if is_empty else decode_json(response, request)
 
 
 # --- the Admin API ------------------------------------------------------------------
