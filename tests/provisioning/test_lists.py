@@ -211,8 +211,8 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "the list twice": ("a", '{"websites": ["a.example"], "websites": []}', [
         ("", "the list 'websites' and no more"),
     ]),
-    "NaN": ("a", '[{"hostname": "a.example", "public": NaN, "label": Infinity}]', [
-        (": websites[0]: public", "NaN is not a value"),
+    "infinity": ("a", '[{"hostname": "a.example", "public": NaN, "label": Infinity}]', [
+        (": websites[0]: label", "not inf"),
     ]),
     "a row with #": ("a.csv", "hostname,label\n#a.example,\nb.example", [
         (":2: hostname", "'#a.example' is not a valid"),

@@ -328,16 +328,6 @@ def test_a_socks_proxy(variant: str, user: str, method: bytes, reply: bytes) -> 
             client.request("GET", "/x")
 
 
-def test_a_socks_password_has_a_limit() -> None:
-    """SOCKS has a byte for its length; the error does not show it."""
-    for scheme in ("http", "socks5"):
-        password = "x" * (300 if scheme == "http" else 255)
-        Client("http://stats.example", proxy=f"{scheme}://me:{password}@127.0.0.1:9")
-    with pytest.raises(ConfigurationError, match="255 bytes each at most") as caught:
-        Client("http://stats.example", proxy=f"socks5://me:{password}x@127.0.0.1:9")
-    assert "xx" not in str(caught.value)
-
-
 def test_socks_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the error says what to install, when the client is made."""
     monkeypatch.setitem(sys.modules, "socksio", None)

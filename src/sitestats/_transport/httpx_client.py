@@ -44,8 +44,6 @@ a response, whose value is its whole body."""
 NOTHING: Final = httpx.ByteStream(b"")
 
 _MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
-_SOCKS_LIMIT: Final = 255
-"""RFC 1929, section 2."""
 _READ_METHODS: Final = frozenset(("GET", "HEAD"))
 
 
@@ -261,17 +259,12 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
         return None
     with suppress(ValueError, TypeError, httpx.InvalidURL):
         proxy = httpx.Proxy(settings.proxy)
-        login = proxy.raw_auth if proxy.url.scheme.startswith("socks") else None
         # httpx also takes hosts such as "[a".
-        if (
-            urlsplit(settings.proxy).hostname
-            and max(map(len, login or [b""])) <= _SOCKS_LIMIT
-        ):
+        if urlsplit(settings.proxy).hostname:
             return proxy
     raise ConfigurationError(
         "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
-        "not shown here). It is given, or from the environment. The user and the "
-        f"password of a SOCKS proxy have {_SOCKS_LIMIT} bytes each at most."
+        "not shown here). It is given, or from the environment."
     )
 
 

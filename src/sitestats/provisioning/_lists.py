@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import os
 import re
 import tomllib
@@ -135,19 +134,15 @@ def load_fields(
                     f"two columns or keys are the {field}: leave one out", where
                 )
             elif field is not None:
-                fields[field] = _as_field(field, value, where)
+                fields[field] = _as_field(field, value)
         wrong = [value for value in fields.values() if isinstance(value, Problem)]
         problems += wrong
         if not wrong:
             yield where, {key: one for key, one in fields.items() if one is not None}
 
 
-def _as_field(field: str, value: object, where: str) -> object:
+def _as_field(field: str, value: object) -> object:
     """A value as a specification has it: flags in words, without blanks around it."""
-    if isinstance(value, float) and math.isnan(value):
-        return _problem(
-            "NaN is not a value: write null, or leave it out", f"{where}: {field}"
-        )
     if not isinstance(value, str) or field == "label":
         return value
     is_flag = field in {"public", "accept_differing"}
