@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 import attrs
 import click
 
-from sitestats import FieldName, MissingExtraError
+from sitestats import FieldName
 
 from . import _options as options
 from ._exits import Code, exit_with, fail, tell, tell_failures, worst
@@ -339,13 +339,13 @@ def _opened(to: Destination) -> Generator[ModuleType]:
     """Go to the folder, where dlt looks for its configuration, and show an error of dlt
     as one line, and its log only where you set a level.
     """
-    try:
-        from dlt.common.configuration.exceptions import ConfigurationException
-        from dlt.common.destination import exceptions
-        from dlt.common.exceptions import DltException, MissingDependencyException
-    except ModuleNotFoundError:
-        raise MissingExtraError("dlt", extra="warehouse") from None
+    # This import comes first: if dlt is missing, it says what to install.
     from sitestats import warehouse as made
+
+    # isort: split
+    from dlt.common.configuration.exceptions import ConfigurationException
+    from dlt.common.destination import exceptions
+    from dlt.common.exceptions import DltException, MissingDependencyException
 
     try:
         with chdir(to.folder):

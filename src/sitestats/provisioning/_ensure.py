@@ -186,7 +186,8 @@ class EnsureFlow:
         """The item for *spec* after its add raised *error*."""
         if _is_account_wide(error, spec.hostname):
             self._stop(_introduced("every website would be refused for this", error))
-        if _is_refusal(error):
+        # The service certainly did not add the website.
+        if isinstance(error, StatusError) and error.status not in _MAYBE_ADDED:
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
@@ -284,11 +285,6 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
         return False
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
     return error.status in _ACCOUNT_STATUSES or is_about_account(message)
-
-
-def _is_refusal(error: SiteStatsError) -> bool:
-    """Whether the service certainly did not add the website."""
-    return isinstance(error, StatusError) and error.status not in _MAYBE_ADDED
 
 
 def _introduced(what: str, error: SiteStatsError) -> SiteStatsError:

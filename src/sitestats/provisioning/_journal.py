@@ -20,7 +20,6 @@ from functools import partial
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
-from typing import Final
 
 import attrs
 
@@ -29,11 +28,6 @@ from sitestats._common.lock_files import locked
 from sitestats._common.settings import Settings
 
 from ._ensure import Record
-
-_BUSY: Final = (
-    "another run adds websites for this account on this machine: wait for its end, and "
-    "run this one again (it holds {})"
-)
 
 
 @attrs.define
@@ -114,10 +108,11 @@ def _opened(path: str) -> Generator[FileIO]:
     """Open the journal *path* for reading and appending, or create it, and lock it."""
     opener = partial(os.open, mode=0o600)
     lock = f"{Path(path).resolve()}.lock"
-    with (
-        FileIO(path, "a+", opener=opener) as file,
-        locked(lock, busy=_BUSY.format(lock)),
-    ):
+    busy = (
+        "another run adds websites for this account on this machine: wait for its end, "
+        f"and run this one again (it holds {lock})"
+    )
+    with FileIO(path, "a+", opener=opener) as file, locked(lock, busy=busy):
         yield file
 
 

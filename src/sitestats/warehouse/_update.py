@@ -83,11 +83,9 @@ class Update:
         """
         failed = [f"{name}: {site.error}" for name, site in self.failed.items()]
         if failed:
-            more = "; …" if len(failed) > _MOST_NAMED else ""
             raise SiteStatsError(
                 f"{len(failed):,} of {len(self.websites):,} websites failed: "
                 + "; ".join(failed[:_MOST_NAMED])
-                + more
             )
 
     def to_dict(self) -> dict[str, Any]:
