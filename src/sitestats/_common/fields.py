@@ -56,11 +56,11 @@ FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 
 COUNTS: Final[tuple[CountName, ...]] = get_args(CountName)
 """Both, in the document's order."""
-TOTALS: Final[tuple[str, ...]] = get_args(TotalName)
+TOTALS: Final[tuple[TotalName, ...]] = get_args(TotalName)
 """The fields that are one number each."""
-TABLES: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
-"""The names that are a ``TableName``."""
-LISTS: Final[tuple[str, ...]] = get_args(ListName)[1:]
+TABLES: Final[tuple[TableName, ...]] = ("histogram", *get_args(ListName), "events")
+"""What has rows, in the document's order."""
+LISTS: Final[tuple[ListName, ...]] = get_args(ListName)[1:]
 """The lists whose entries are alike; an entry of pages has a path as its value."""
 
 ENVELOPE: Final[Mapping[str, Any]] = {

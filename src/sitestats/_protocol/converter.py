@@ -33,7 +33,7 @@ from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
 from sitestats._common.wire import JsonValue
 from sitestats._common.zones import find_zone
 from sitestats._results import websites
-from sitestats._results.entries import entry_class, histogram_class
+from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
@@ -122,9 +122,7 @@ def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
     if name == "seconds_on_page":
         return float | None
     # This class, too, is made at run time.
-    entry: Any = entry_class(name, timed=timed)
-    if name == "histogram":
-        entry = histogram_class(interval)
+    entry: Any = entry_class(name, interval, timed=timed)
     return tuple[entry, ...]
 
 

@@ -208,10 +208,9 @@ class HasRows(Generic[FieldT]):
         return [column.name for column in self._table(field)]
 
     def _rows_of(self, field: FieldT | None) -> Sequence[Column]:
-        if field is None:
-            return self._table()
         columns = self._table(field)
-        self._warn(field)
+        if field is not None:
+            self._warn(field)
         return columns
 
     def _warn(self, field: FieldT) -> None:
@@ -304,12 +303,11 @@ class Table(HasRows[Never], Displayed):
 
     def head(self, most: int) -> Table:
         """The first rows; the note says how many there are beyond."""
-        more = count_rows(self.body) - most
-        if more <= 0:
+        if (more := count_rows(self.body) - most) <= 0:
             return self
-        columns = [one._replace(cells=one.cells[:most]) for one in self.body]
-        note = "; ".join(filter(None, [f"… {more:,} more", self.note]))
-        return Table(self.title, columns, note)
+        columns = [column._replace(cells=column.cells[:most]) for column in self.body]
+        notes = filter(None, [f"… {more:,} more", self.note])
+        return Table(self.title, columns, "; ".join(notes))
 
     def _table(self, _field: None = None) -> Sequence[Column]:
         return self.body

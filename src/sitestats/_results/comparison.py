@@ -19,7 +19,6 @@ from typing import (
     TypeAlias,
     TypeVar,
     cast,
-    get_args,
 )
 
 import attrs
@@ -29,6 +28,7 @@ from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import (
     COUNTS,
     TABLES,
+    TOTALS,
     CountName,
     FieldsT_contra,
     TableName,
@@ -42,26 +42,21 @@ from sitestats._query.builder import StatsQuery, parameters_of
 from .bases import Displayed, HasLists, Items, Table, draw
 from .entries import Entries, check_list, check_name
 from .outcomes import (
-    NO_OUTCOME,
-    Failed,
     ManyResults,
     Outcome,
     Succeeded,
     days_of,
-    error_of,
     has_list,
     no_entries,
     total_of,
 )
 from .tables import (
     Column,
-    around,
     column_of,
     days_text,
     for_json,
     label_of,
     of_rows,
-    subject,
     to_dicts,
 )
 
@@ -185,8 +180,9 @@ class Changes(Items[EntryChange, Never]):
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> gone = client.stats.compare(query)["pages"].of("gone")
         """
-        items = tuple(item for item in self._items if item.direction in directions)
-        return attrs.evolve(self, items=items)
+        return attrs.evolve(
+            self, items=[item for item in self if item.direction in directions]
+        )
 
     def plot(self, count: CountName | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw each entry's count in both periods (the extra ``plot``).
@@ -244,40 +240,33 @@ def changes_of(
         begins: The first days of both periods; None where they are not known.
         interval: The interval of a histogram.
     """
-    is_histogram = now.name == "histogram"
+    is_histogram, names = now.name == "histogram", _count_names(now.name)
     columns = now.entry_type.columns
     key = "start" if "start" in columns else columns[0]
-    names = _count_names(now.name)
-    new, old = sides = dict[Any, Any](), dict[Any, Any]()
-    for side, entries, begin in zip(sides, (now, before), begins, strict=True):
-        for one in entries:
-            place = (
-                _place(one, begin or entries[0].date, interval)
-                if is_histogram
-                else getattr(one, key)
-            )
-            # If two entries of one value differ, nothing tells which one is right.
-            is_same = side.get(place, one) == one
-            side[place] = one if is_same else replace(one, **dict.fromkeys(names))
+    new = _by_place(now, key, begins[0], interval)
+    old = _by_place(before, key, begins[1], interval)
     # The counts of other days, of entries below a cut, and of those that can't be read
     # are not known.
-    missing = [
-        None if is_histogram or one.truncated or one.incomplete else 0
-        for one in (now, before)
+    unlisted = [
+        None if is_histogram or entries.truncated or entries.incomplete else 0
+        for entries in (now, before)
     ]
     found = list[EntryChange]()
     for place in dict.fromkeys([*new, *old]):
         one, other = new.get(place), old.get(place)
         counts = {
-            n: Change(getattr(one, n, missing[0]), getattr(other, n, missing[1]))
+            n: Change(getattr(one, n, unlisted[0]), getattr(other, n, unlisted[1]))
             for n in names
         }
-        direction = _direction(counts[names[0]], one, other)
-        value, earlier, is_open = getattr(one or other, key), None, partial
-        if is_histogram:
-            value, earlier = getattr(one, key, None), getattr(other, key, None)
-            is_open = any(side.partial for side in (one, other) if side)
-        found.append(EntryChange(value, counts, direction, earlier, is_open))
+        found.append(
+            EntryChange(
+                getattr(one, key, None if is_histogram else place),
+                counts,
+                _direction(counts[names[0]], one, other),
+                getattr(other, key, None) if is_histogram else None,
+                any(getattr(side, "partial", partial) for side in (one, other) if side),
+            )
+        )
     return Changes(
         found,
         name=now.name,
@@ -288,10 +277,28 @@ def changes_of(
     )
 
 
-def _place(entry: HistogramEntry, begin: dt.date, unit: str | None) -> tuple[int, ...]:
+def _by_place(
+    entries: Entries[Any], key: str, begin: dt.date | None, interval: str | None
+) -> dict[Any, Any]:
+    """The entries by what those of two periods are matched by."""
+    by_place = dict[Any, Any]()
+    for entry in entries:
+        place = getattr(entry, key)
+        if entries.name == "histogram":
+            place = _distance(entry, begin or entries[0].date, interval)
+        # If two entries of one value differ, nothing tells which one is right.
+        if by_place.setdefault(place, entry) != entry:
+            unknown = dict.fromkeys(_count_names(entries.name))
+            by_place[place] = replace(entry, **unknown)
+    return by_place
+
+
+def _distance(
+    entry: HistogramEntry, begin: dt.date, interval: str | None
+) -> tuple[int, ...]:
     """How far an entry of a histogram is from the first one of its period."""
     day = entry.date
-    match unit:
+    match interval:
         case "year":
             return (day.year - begin.year,)
         case "month":
@@ -365,7 +372,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         now, before = self.now, self.before
         return {
             name: Change(total_of(now, name), total_of(before, name))
-            for name in get_args(TotalName)
+            for name in TOTALS
             if name in now.requested and name in before.requested
         }
 
@@ -374,8 +381,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         """The changes of every list that both results have, by name, with the
         histogram and events.
         """
-        names = cast("Sequence[TableName]", TABLES)
-        return {name: self[name] for name in names if name in self}
+        return {name: self[name] for name in TABLES if name in self}
 
     def __contains__(self, name: object) -> bool:
         return name in TABLES and name in self.now and name in self.before
@@ -448,9 +454,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         """
         (totals,) = to_dicts(self._table())
         values: dict[str, JsonValue] = {**totals, "path": self.now.path}
-        for field in self.lists:
-            values[field] = [*to_dicts(self._table(field))]
-        return values
+        return values | {name: [*one.to_dicts()] for name, one in self.lists.items()}
 
     def plot(
         self,
@@ -501,11 +505,9 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
-        pair = ComparedPair(
-            *(Succeeded(o.query, 0, o) for o in (self.now, self.before))
-        )
-        # The rows of one query leave out the error and the query's index.
-        return pair.rows(None, [*self.totals])[:-2]
+        sides = (Succeeded(one.query, 0, one) for one in (self.now, self.before))
+        # The row of a single query leaves out the error and the index.
+        return Comparisons.of([ComparedPair(*sides)])._table()[:-2]  # noqa: SLF001
 
     def _lists(self) -> Iterator[tuple[str, Comparison]]:
         return ((name, self) for name in self.lists)
@@ -555,32 +557,19 @@ class ComparedPair(Public):
         now, before = (one.stats if one else None for one in (self.now, self.before))
         return Change(total_of(now, name), total_of(before, name))
 
-    def has_list(self, field: str) -> bool:
-        """Whether a list can be read on both sides, if it was requested."""
-        return all(has_list(one, field) for one in self.sides)
-
-    def rows(self, field: str | None, totals: Sequence[str]) -> list[Column]:
-        """The rows of a frame: a row of the totals, or the rows of a list."""
-        outcome, whole = self.sides[0], self.comparison
-        days, days_before = days_of(self.now), days_of(self.before)
-        zone = days_before.pop("timezone")
-        days["timezone"] = days["timezone"] or zone
-        days |= {f"{name}_before": day for name, day in days_before.items()}
-        last: dict[str, Any] = {"query": outcome.index}
+    def cells(self, field: str | None, totals: Sequence[str]) -> Sequence[Column]:
+        """What a frame has of it: the change of each of *totals*, or of a list."""
+        whole = self.comparison
         if field is None:
-            columns = [
+            return [
                 *_changed({name: [self.total(name)] for name in totals}),
                 column_of("partial", [whole and whole.partial]),
                 column_of("differs", [whole and whole.differs]),
             ]
-            errors = filter(None, map(error_of, self.sides))
-            last = {"error": "; ".join(errors) or None, **last}
-        elif whole is None or not self.has_list(field):
-            empty = no_entries(field, outcome.query)
-            columns = [*changes_of(empty, empty)._table()]  # noqa: SLF001 - of this module
-        else:
-            columns = [*whole[cast("TableName", field)]._table()]  # noqa: SLF001
-        return around(subject(outcome.query) | days, columns, last)
+        if whole is not None and all(has_list(one, field) for one in self.sides):
+            return whole._table(field)  # noqa: SLF001 - of this module
+        nothing = no_entries(field, self.now or self.before)
+        return changes_of(nothing, nothing)._table()  # noqa: SLF001 - of this module
 
 
 @attrs.frozen(repr=False)
@@ -624,11 +613,6 @@ class Comparisons(ManyResults[Comparison, TableName]):
         return cls([one for pair in pairs if (one := pair.comparison)], pairs)
 
     @property
-    def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without a response, of both periods."""
-        return tuple(o for pair in self._pairs for o in pair.sides if o.stats is None)
-
-    @property
     def unmatched(self) -> tuple[Succeeded, ...]:
         """The outcomes with statistics, where the other period has no statistics."""
         alone = (pair for pair in self._pairs if pair.comparison is None)
@@ -652,9 +636,8 @@ class Comparisons(ManyResults[Comparison, TableName]):
     @property
     def totals(self) -> tuple[TotalName, ...]:
         """The totals that some result has, in the document's order."""
-        sides = [one.stats for pair in self._pairs for one in pair.sides if one.stats]
-        names: tuple[TotalName, ...] = get_args(TotalName)
-        return tuple(n for n in names if any(n in stats for stats in sides))
+        results = [one.stats for one in self._outcomes() if one.stats]
+        return tuple(name for name in TOTALS if any(name in one for one in results))
 
     def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
         """The changes of one total, the largest first, as the table and the plot show
@@ -708,25 +691,19 @@ class Comparisons(ManyResults[Comparison, TableName]):
 
     def _lists(self) -> Iterator[tuple[str, Comparisons]]:
         for name in TABLES:
-            having = [p for p in self._pairs if p.comparison and name in p.comparison]
-            if having:
+            if having := [p for p in self._pairs if name in (p.comparison or ())]:
                 yield name, Comparisons.of(having)
-
-    def _queries(self) -> Sequence[StatsQuery]:
-        return [one.query for pair in self._pairs for one in pair.sides]
-
-    def _left_out(self, field: str) -> Sequence[Outcome]:
-        wrong = (o for p in self._pairs if p.comparison for o in p.sides)
-        unread = [one for one in wrong if not has_list(one, field)]
-        return [*self.failed, *self.unmatched, *unread]
 
     def _part(self, part: slice) -> Self:
         whole = [pair for pair in self._pairs if pair.comparison is not None]
         return self.of(whole[part])
 
-    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        pairs = self._pairs or [ComparedPair(NO_OUTCOME, None)]
-        return (pair.rows(field, self.totals) for pair in pairs)
+    def _sides(self) -> Sequence[tuple[Outcome | None, Outcome | None]]:
+        return [(pair.now, pair.before) for pair in self._pairs] or [(None, None)]
+
+    def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
+        totals = self.totals
+        return (ComparedPair(*sides).cells(field, totals) for sides in self._sides())
 
 
 def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[ComparedPair]:

@@ -209,23 +209,22 @@ class WeekEntry(HistogramEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
-def entry_class(field: str, *, timed: bool) -> type[ListEntry | PageEntry | EventCount]:
-    """The class of the entries of every list but the histogram.
+def entry_class(field: str, interval: str | None, *, timed: bool) -> type[Any]:
+    """The class of the entries of a list.
 
     Args:
         field: The list's name, such as ``"pages"``.
+        interval: The requested one, of a histogram.
         timed: Whether ``seconds_on_page`` was requested too.
     """
+    if field == "histogram":
+        by_interval = {"hour": HourEntry, "week": WeekEntry}
+        return by_interval.get(interval or "day", HistogramEntry)
     if field == "events":
         return EventCount
     if field == "pages":
         return TimedPageEntry if timed else PageEntry
     return TimedListEntry if timed else ListEntry
-
-
-def histogram_class(interval: str | None) -> type[HistogramEntry]:
-    """The class of the entries of a histogram by *interval*."""
-    return {"hour": HourEntry, "week": WeekEntry}.get(interval or "day", HistogramEntry)
 
 
 EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)

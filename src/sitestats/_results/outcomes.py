@@ -16,8 +16,8 @@ from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
 
 from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
-from .entries import Entries, check_list, entry_class, histogram_class
-from .tables import Column, around, column_of, for_json, label_of, stacked, subject
+from .entries import Entries, check_list, entry_class
+from .tables import Column, beside, column_of, for_json, label_of, stacked, subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,28 +148,23 @@ def total_of(stats: Stats | None, name: str) -> float | None:
     return getattr(stats, name) if stats is not None and name in stats else None
 
 
-def has_list(outcome: Outcome, field: str) -> bool:
+def has_list(outcome: Outcome | None, field: str) -> bool:
     """Whether entries of a list can be read, if it was requested; False without a
     response.
     """
-    stats = outcome.stats
+    stats = outcome.stats if outcome else None
     # A list has both entries and a problem if some entries can't be read.
     return stats is not None and (
         field in stats or field not in stats._wrong  # noqa: SLF001 - of results
     )
 
 
-def no_entries(field: str, query: StatsQuery) -> Entries[Any]:
-    """A list as the response to *query* would have it, without entries."""
-    parameters = parameters_of(query)
-    kind: type[Any] = entry_class(field, timed="seconds_on_page" in parameters.fields)
-    if field == "histogram":
-        kind = histogram_class(parameters.interval)
+def no_entries(field: str, outcome: Outcome | None) -> Entries[Any]:
+    """A list without entries, as the response to the query of *outcome* would have."""
+    sent = parameters_of(outcome.query) if outcome else None
+    timed = sent is not None and "seconds_on_page" in sent.fields
+    kind = entry_class(field, sent.interval if sent else None, timed=timed)
     return Entries(name=field, entry_type=kind)
-
-
-NO_OUTCOME: Final = Failed(StatsQuery("none.example"), 0, SiteStatsError())
-"""A table without outcomes has the columns of this one."""
 
 
 # --- many -------------------------------------------------------------------------
@@ -177,25 +172,40 @@ NO_OUTCOME: Final = Failed(StatsQuery("none.example"), 0, SiteStatsError())
 _PLACES: Final = ("hostname", "page", "filters", "", "truncated", "error", "query")
 """The order of the columns; all others are between those."""
 
+Sides: TypeAlias = Sequence[Outcome | None]
+"""The outcome of a query, or those of two periods; None where there is none."""
+
 
 @attrs.frozen(repr=False)
 class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
     """The results of many queries, in their order."""
 
     @abstractmethod
-    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        """The rows of each query; without queries, the rows of ``NO_OUTCOME``."""
+    def _sides(self) -> Sequence[Sides]:
+        """The outcomes of each query; without queries those of none."""
 
     @abstractmethod
-    def _left_out(self, field: str) -> Sequence[Outcome]:
-        """The outcomes without rows in the frame of a list."""
+    def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
+        """What each query has in a frame: its totals, or the entries of a list."""
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, in the order of the queries."""
+        return tuple(one for one in self._outcomes() if isinstance(one, Failed))
+
+    def _outcomes(self) -> Sequence[Outcome]:
+        return [one for sides in self._sides() for one in sides if one is not None]
+
+    def _queries(self) -> Sequence[StatsQuery]:
+        return [outcome.query for outcome in self._outcomes()]
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
             check_list(field)
-        columns = stacked([*self._rows(field)])
+        rows = zip(self._sides(), self._cells(field), strict=True)
+        columns = stacked([_of_query(sides, cells, field) for sides, cells in rows])
         columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
-        if not self._queries():
+        if not self._outcomes():
             return [column._replace(cells=()) for column in columns]
         return columns
 
@@ -203,18 +213,43 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
         return [*map(attrgetter("query.hostname"), self)]
 
     def _warn(self, field: str) -> None:
-        if found := self._left_out(field):
-            some: list[str] = []
-            for one in found[:3]:
-                is_alone = has_list(one, field)
-                why = "in one period alone" if is_alone else f"{field} can't be read"
-                some.append(f"{one.query.hostname} ({error_of(one) or why})")
-            if len(found) > len(some):
-                some.append(f"{len(found) - len(some)} more")
+        missing = [
+            f"{outcome.query.hostname} ({why})"
+            for sides in self._sides()
+            for outcome in sides
+            if outcome and (why := _why_missing(outcome, sides, field))
+        ]
+        if missing:
+            more = f", {len(missing) - 3} more" if len(missing) > 3 else ""  # noqa: PLR2004
             warn(
-                f"{len(found)} of {len(self._queries())} queries are missing here: "
-                f"{', '.join(some)}"
+                f"{len(missing)} of {len(self._queries())} queries are missing here: "
+                f"{', '.join(missing[:3])}{more}"
             )
+
+
+def _why_missing(outcome: Outcome, sides: Sides, field: str) -> str | None:
+    """Why an outcome has no rows in the frame of a list; None where it has."""
+    if outcome.error or has_list(outcome, field):
+        is_alone = not all(one and one.stats for one in sides)
+        return error_of(outcome) or ("in one period alone" if is_alone else None)
+    return f"{field} can't be read"
+
+
+def _of_query(
+    sides: Sides, cells: Sequence[Column], field: str | None
+) -> Sequence[Column]:
+    """The *cells* with what their rows are about: the query, its days, its errors."""
+    outcome = next((one for one in sides if one), None)
+    days, *others = map(days_of, sides)
+    for other in others:
+        zone = other.pop("timezone")
+        days["timezone"] = days["timezone"] or zone
+        days |= {f"{name}_before": day for name, day in other.items()}
+    values = (subject(outcome.query) if outcome else {"hostname": None}) | days
+    if field is None:
+        values["error"] = "; ".join(filter(None, map(error_of, sides))) or None
+    values["query"] = outcome.index if outcome else None
+    return beside(values, cells)
 
 
 # --- collected outcomes -----------------------------------------------------------
@@ -243,11 +278,6 @@ class CollectedOutcomes(
     def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:
         """The outcomes with statistics, in the order of the queries."""
         return tuple(one for one in self._items if isinstance(one, Succeeded))
-
-    @property
-    def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without a response, in the order of the queries."""
-        return tuple(one for one in self._items if isinstance(one, Failed))
 
     def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
         """Compare these outcomes with those *before*, website by website.
@@ -311,37 +341,34 @@ class CollectedOutcomes(
         self._warn("histogram")
         return cast("NDArray[np.object_]", axes)
 
-    def _rows(self, field: str | None) -> Iterator[Sequence[Column]]:
-        wanted = {name for one in self for name in parameters_of(one.query).fields}
-        totals = [name for name in TOTALS if name in wanted]
-        for one in self._items or (NO_OUTCOME,):
-            last: dict[str, Any] = {"query": one.index}
-            if field is None:
-                cells = {name: [total_of(one.stats, name)] for name in totals}
-                columns = [
-                    *(column_of(n, cells[n], can_be_missing=True) for n in totals),
-                    column_of("partial", [one.stats and one.stats.partial]),
-                ]
-                last["error"] = error_of(one)
-            else:
-                entries = no_entries(field, one.query)
-                if has_list(one, field):
-                    entries = getattr(one.stats, field)
-                columns = [*entries._table()]  # noqa: SLF001 - of all results
-                if field != "histogram":
-                    last["truncated"] = entries.truncated
-            yield around(subject(one.query) | days_of(one), columns, last)
+    def _sides(self) -> Sequence[Sides]:
+        return [(outcome,) for outcome in self._items or (None,)]
 
-    def _left_out(self, field: str) -> Sequence[Outcome]:
-        return [one for one in self if not has_list(one, field)]
+    def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
+        requested = {n for one in self for n in parameters_of(one.query).fields}
+        totals = [name for name in TOTALS if name in requested]
+        for (outcome,) in self._sides():
+            stats = outcome.stats if outcome else None
+            if field is None:
+                columns = [
+                    column_of(name, [total_of(stats, name)], can_be_missing=True)
+                    for name in totals
+                ]
+                yield [*columns, column_of("partial", [stats and stats.partial])]
+            else:
+                entries = no_entries(field, outcome)
+                if has_list(outcome, field):
+                    entries = getattr(stats, field)
+                values = {"truncated": entries.truncated}
+                yield beside(
+                    {} if field == "histogram" else values,
+                    entries._table(),  # noqa: SLF001 - of all results
+                )
 
     def _lists(self) -> Iterator[tuple[str, Self]]:
         for name in TABLES:
             if having := [one for one in self.succeeded if name in one.stats]:
                 yield name, type(self)(having)
-
-    def _queries(self) -> Sequence[StatsQuery]:
-        return [one.query for one in self]
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
         # A pickle leaves out the client, which may hold a credential.

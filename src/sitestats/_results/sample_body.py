@@ -86,21 +86,25 @@ def body_of(
         raise InvalidInputError(problems)
     page = parameters.params.get("page", "*")
     try:
-        data: dict[str, Any] = {
-            "ok": True,
-            "hostname": parameters.hostname,
-            "path": parameters.path or ("*" if "*" in page else page),
-            "version": parameters.version,
-            "timezone": zone,
-            "start": first and _moment(first, dt.time.min, zone),
-            "end": last and _moment(last, _LAST, zone),
-            **{name: _field(name, values[name], parameters, zone) for name in values},
-        }
-        return msgspec.json.encode(data)
+        return msgspec.json.encode(
+            {
+                "ok": True,
+                "hostname": parameters.hostname,
+                "path": parameters.path or ("*" if "*" in page else page),
+                "version": parameters.version,
+                "timezone": zone,
+                "start": first and _moment(first, dt.time.min, zone),
+                "end": last and _moment(last, _LAST, zone),
+                **{
+                    name: _field(name, values[name], parameters, zone)
+                    for name in values
+                },
+            }
+        )
     # The first day of the calendar begins before it in UTC, east of Greenwich.
     except (TypeError, ValueError, OverflowError) as error:
-        problem = Problem(f"no response has such a value: {error}", where="values")
-        raise InvalidInputError([problem]) from None
+        message = f"no response has such a value: {error}"
+        raise InvalidInputError([Problem(message, where="values")]) from None
 
 
 def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]:
@@ -127,15 +131,12 @@ def _field(name: str, value: Any, parameters: Parameters, zone: str) -> Any:
     rows = cast("Iterable[Any]", value)
     if isinstance(value, Mapping):
         rows = cast("Mapping[str, Any]", value).items()
+    interval, timed = parameters.interval, "seconds_on_page" in parameters.fields
     columns = HistogramEntry.columns[:3]
     if name != "histogram":
-        columns = entry_class(
-            name, timed="seconds_on_page" in parameters.fields
-        ).columns
+        columns = entry_class(name, interval, timed=timed).columns
     return [
-        row
-        if isinstance(row, Entry)
-        else _entry(row, columns, parameters.interval, zone)
+        row if isinstance(row, Entry) else _entry(row, columns, interval, zone)
         for row in rows
     ]
 

@@ -319,12 +319,13 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         requested values. ``truncated`` names the lists that were cut by the limit.
         """
         names = (*ENVELOPE, "first_day", "last_day", "partial")
-        values: dict[str, JsonValue] = {n: for_json(getattr(self, n)) for n in names}
         lists = dict(self._entries())
-        values["truncated"] = [name for name, one in lists.items() if one.truncated]
-        values |= self._values
-        values |= {name: [*one.to_dicts()] for name, one in lists.items()}
-        return values
+        return {
+            **{name: for_json(getattr(self, name)) for name in names},
+            "truncated": [name for name, one in lists.items() if one.truncated],
+            **self._values,
+            **{name: [*one.to_dicts()] for name, one in lists.items()},
+        }
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -427,11 +428,11 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         if name in self._values:
             return self._values[name]
         if name in self._wrong:
-            website = self.query.hostname
-            message = (
-                f"{name!r} of {website} can't be read from the response: see .raw()"
+            raise InvalidResponseError(
+                f"{name!r} of {self.query.hostname} can't be read from the response: "
+                "see .raw()",
+                problems=[self._wrong[name]],
             )
-            raise InvalidResponseError(message, problems=[self._wrong[name]])
         raise FieldNotRequestedError(self._why_not(name), name=name)
 
     def _why_not(self, name: str) -> str:

@@ -100,16 +100,10 @@ def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]
     return [column_of(name, column) for name, column in zip(names, cells, strict=False)]
 
 
-def around(
-    first: Mapping[str, Any], columns: Sequence[Column], last: Mapping[str, Any]
-) -> list[Column]:
-    """The *columns* between others, which have the same value in each row."""
+def beside(values: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]:
+    """Columns that have the same one of *values* in each row, and the *columns*."""
     rows = count_rows(columns)
-
-    def same(values: Mapping[str, Any]) -> list[Column]:
-        return [column_of(name, [value] * rows) for name, value in values.items()]
-
-    return [*same(first), *columns, *same(last)]
+    return [*(column_of(name, [one] * rows) for name, one in values.items()), *columns]
 
 
 def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
