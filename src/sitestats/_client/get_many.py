@@ -32,12 +32,7 @@ from attrs.validators import optional
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.fields import FieldsT_contra
 from sitestats._common.progress import Progress, ShowProgress, showing
-from sitestats._common.settings import (
-    NOT_GIVEN,
-    check_seconds,
-    checker,
-    positive_count,
-)
+from sitestats._common.settings import NOT_GIVEN, check_seconds, checker, positive_count
 from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._public import Public

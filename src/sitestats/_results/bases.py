@@ -10,16 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Never,
-    NoReturn,
-    Self,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, Self, TypeVar, overload
 
 import attrs
 

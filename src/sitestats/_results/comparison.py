@@ -50,15 +50,7 @@ from .outcomes import (
     no_entries,
     total_of,
 )
-from .tables import (
-    Column,
-    column_of,
-    days_text,
-    for_json,
-    label_of,
-    of_rows,
-    to_dicts,
-)
+from .tables import Column, column_of, days_text, for_json, label_of, of_rows, to_dicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -260,11 +252,11 @@ def changes_of(
         }
         found.append(
             EntryChange(
-                getattr(one, key, None if is_histogram else place),
-                counts,
-                _direction(counts[names[0]], one, other),
-                getattr(other, key, None) if is_histogram else None,
-                any(getattr(side, "partial", partial) for side in (one, other) if side),
+                value=getattr(one, key, None if is_histogram else place),
+                counts=counts,
+                direction=_direction(counts[names[0]], one, other),
+                before=getattr(other, key, None) if is_histogram else None,
+                partial=any(getattr(e, "partial", partial) for e in (one, other) if e),
             )
         )
     return Changes(
@@ -636,7 +628,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
     @property
     def totals(self) -> tuple[TotalName, ...]:
         """The totals that some result has, in the document's order."""
-        results = [one.stats for one in self._outcomes() if one.stats]
+        results = [one.stats or () for one in self._outcomes()]
         return tuple(name for name in TOTALS if any(name in one for one in results))
 
     def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
@@ -684,8 +676,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
         >>> len(now.compare_to(before).plot().patches)
         2
         """
-        if total is None:
-            total = self.totals[0] if self.totals else "pageviews"
+        total = total or (self.totals[0] if self.totals else "pageviews")
         _ = self.largest(total)
         return draw(self, ax, total=total)
 
@@ -734,9 +725,8 @@ def compare_halves(
     if isinstance(query, StatsQuery):
         now, before = (outcome.result() for outcome in outcomes)
         return now.compare_to(before)
-    found = [*outcomes]
-    half = len(found) // 2
-    return warned(Comparisons.of(map(ComparedPair, found[:half], found[half:])))
+    half = len(outcomes) // 2
+    return warned(Comparisons.of(map(ComparedPair, outcomes[:half], outcomes[half:])))
 
 
 def warned(found: ComparedT) -> ComparedT:
@@ -757,10 +747,10 @@ def _shared_days(comparison: Comparison) -> int:
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:
     """What each outcome is about, with its days where others are about the same."""
-    names = [label_of(one.query) for one in outcomes]
-    often, found = Counter(names), list[str]()
-    for name, outcome in zip(names, outcomes, strict=True):
-        _, first, last = days_of(outcome).values()
-        days = days_text(first, last) if often[name] > 1 else ""
-        found.append(", ".join(filter(None, [name, days])))
-    return found
+    labels = [label_of(one.query) for one in outcomes]
+    texts = [days_text(*days_of(one)[1:]) for one in outcomes]
+    often = Counter(labels)
+    return [
+        f"{label}, {text}" if text and often[label] > 1 else label
+        for label, text in zip(labels, texts, strict=True)
+    ]

@@ -42,10 +42,6 @@ class Entry(Public):
     columns: ClassVar[tuple[str, ...]] = ()
     """The names of the values, in the order of a table's columns."""
 
-    def get(self, name: str) -> Any:
-        """One value by its name."""
-        return getattr(self, name)
-
     def to_dict(self) -> "dict[str, JsonValue]":
         """The values by name, ready for JSON.
 
@@ -53,7 +49,7 @@ class Entry(Public):
         >>> ListEntry("NL", pageviews=3, visitors=2).to_dict()
         {'value': 'NL', 'pageviews': 3, 'visitors': 2}
         """
-        return {name: for_json(self.get(name)) for name in self.columns}
+        return {name: for_json(getattr(self, name)) for name in self.columns}
 
 
 class Counted(Entry):
@@ -164,11 +160,7 @@ class HistogramEntry(
     """
 
     columns: ClassVar[tuple[str, ...]] = (
-        "date",
-        "pageviews",
-        "visitors",
-        "partial",
-        "clipped",
+        *("date", "pageviews", "visitors", "partial", "clipped"),
     )
 
     date: dt.date

@@ -108,8 +108,9 @@ class Failed(Displayed):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The query as plain values, ready for JSON, with the ``error`` as a text."""
-        days = {name: for_json(day) for name, day in days_of(self).items()}
-        return {"hostname": self.query.hostname, **days, "error": error_of(self)}
+        names = ("timezone", "first_day", "last_day")
+        days = zip(names, map(for_json, days_of(self)), strict=True)
+        return {"hostname": self.query.hostname, **dict(days), "error": error_of(self)}
 
     def _displayed(self) -> Table:
         return Table(label_of(self.query), [column_of("", [error_of(self)])])
@@ -127,20 +128,19 @@ def error_of(outcome: Outcome | None) -> str | None:
     return f"{type(error).__name__}: {error}" if error else None
 
 
-def days_of(outcome: Outcome | None) -> dict[str, Any]:
-    """The time zone, the first and the last day of *outcome*, as columns.
+def days_of(outcome: Outcome | None) -> tuple[Any, Any, Any]:
+    """The time zone, the first and the last day of *outcome*.
 
     Without a response they are the requested ones, and None for words, whose days
     depend on the website's zone.
     """
     if outcome is None:
-        return dict.fromkeys(("timezone", "first_day", "last_day"))
-    stats, parameters = outcome.stats, parameters_of(outcome.query)
-    zone, sent = parameters.timezone, parameters.params
-    first, last = as_date(sent.get("start")), as_date(sent.get("end"))
+        return None, None, None
+    stats, sent = outcome.stats, parameters_of(outcome.query).params
     if stats is not None:
-        zone, first, last = stats.timezone or zone, stats.first_day, stats.last_day
-    return {"timezone": zone, "first_day": first, "last_day": last}
+        zone = stats.timezone or sent.get("timezone")
+        return zone, stats.first_day, stats.last_day
+    return sent.get("timezone"), as_date(sent.get("start")), as_date(sent.get("end"))
 
 
 def total_of(stats: Stats | None, name: str) -> float | None:
@@ -240,12 +240,11 @@ def _of_query(
 ) -> Sequence[Column]:
     """The *cells* with what their rows are about: the query, its days, its errors."""
     outcome = next((one for one in sides if one), None)
-    days, *others = map(days_of, sides)
-    for other in others:
-        zone = other.pop("timezone")
-        days["timezone"] = days["timezone"] or zone
-        days |= {f"{name}_before": day for name, day in other.items()}
-    values = (subject(outcome.query) if outcome else {"hostname": None}) | days
+    values: dict[str, Any] = subject(outcome.query) if outcome else {"hostname": None}
+    for ending, side in zip(("", "_before"), sides, strict=False):
+        zone, first, last = days_of(side)
+        values["timezone"] = values.get("timezone") or zone
+        values |= {f"first_day{ending}": first, f"last_day{ending}": last}
     if field is None:
         values["error"] = "; ".join(filter(None, map(error_of, sides))) or None
     values["query"] = outcome.index if outcome else None
@@ -359,11 +358,8 @@ class CollectedOutcomes(
                 entries = no_entries(field, outcome)
                 if has_list(outcome, field):
                     entries = getattr(stats, field)
-                values = {"truncated": entries.truncated}
-                yield beside(
-                    {} if field == "histogram" else values,
-                    entries._table(),  # noqa: SLF001 - of all results
-                )
+                last = {} if field == "histogram" else {"truncated": entries.truncated}
+                yield beside(last, entries._table())  # noqa: SLF001 - of all results
 
     def _lists(self) -> Iterator[tuple[str, Self]]:
         for name in TABLES:

@@ -490,7 +490,7 @@ def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
     """A histogram's past days, without those that are twice in it or lack a number."""
     found: dict[dt.date, Totals | None] = {}
     for entry in stats.histogram:
-        day, *totals = map(entry.get, ("date", *COUNTS))
+        day, *totals = (getattr(entry, name) for name in ("date", *COUNTS))
         if day is None or (over and entry.partial):
             continue
         found[day] = None if None in totals or day in found else Totals(*totals)
