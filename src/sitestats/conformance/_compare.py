@@ -12,14 +12,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import attrs
 
 from sitestats._common.text import plain
-from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
+from sitestats._common.wire import HttpResponse, JsonValue
 from sitestats._protocol.flow import send_once
 from sitestats.emulator import Emulator
 
@@ -158,24 +158,23 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    runner = client._runner  # noqa: SLF001 - the flow is not an operation
-    observed = runner.run(observe(runner.settings, hostname, pause))
+    observed = client._runner.run(observe(client._runner.settings, hostname, pause))  # noqa: SLF001 - the flow is not an operation
     cases: list[Case] = read_table()["case"]
-    found = tuple(_compared(case, observed) for case in cases)
+    emulate = cache(partial(_emulator, observed))
+    found = tuple(_compared(case, observed, emulate) for case in cases)
     options = {
         case.option: True
         for case, compared in zip(cases, found, strict=True)
         if case.option
         and compared.result == "different"
-        and _compared(case, observed, **{case.option: True}).result == "same"
+        and _compared(case, observed, partial(emulate, **{case.option: True})).result
+        == "same"
     }
     return ServiceComparison(found, options, len(observed.responses), observed.ended)
 
 
-def _emulated(
-    request: HttpRequest, at: datetime, observed: Observation, **options: Any
-) -> HttpResponse:
-    """What an emulator with the observed websites responds at that moment."""
+def _emulator(observed: Observation, at: datetime, **options: Any) -> Emulator:
+    """An emulator with the observed websites, at that moment."""
     emulator, hosts = Emulator(now=at, **options), observed.hosts
     for name in {hosts[kind] for kind in ("public", "private") if kind in hosts}:
         emulator.add_website(
@@ -185,10 +184,7 @@ def _emulated(
             locked=name == hosts.get("locked"),
         )
         emulator.load(_rows(observed.now), hostname=name)
-    key = emulator.api_key if observed.has_key else None
-    with emulator.client(api_key=key) as client:
-        runner = client._runner  # noqa: SLF001 - as above
-        return runner.run(send_once(request, runner.settings))
+    return emulator
 
 
 def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
@@ -199,7 +195,7 @@ def _rows(now: datetime) -> Iterator[Mapping[str, object]]:
         yield from (visit, visit, at | {"path": "/other"}, at | {"datapoint": "signup"})
 
 
-def _compared(case: Case, observed: Observation, **options: bool) -> ComparedCase:
+def _compared(case: Case, observed: Observation, emulate: Any) -> ComparedCase:
     made = partial(ComparedCase, case.name, case.section, case.decides)
     if case.of not in observed.hosts:
         return made(why=read_table()["missing"][case.of])
@@ -213,7 +209,10 @@ def _compared(case: Case, observed: Observation, **options: bool) -> ComparedCas
     if hostname not in observed.zones:
         # It is unknown when the website's days begin.
         case = attrs.evolve(case, values={*case.values} - {"start", "end"})
-    ours = _emulated(request, response.date or observed.now, observed, **options)
+    emulator: Emulator = emulate(response.date or observed.now)
+    key = emulator.api_key if observed.has_key else None
+    with emulator.client(api_key=key) as client:
+        ours = client._runner.run(send_once(request, client._runner.settings))  # noqa: SLF001 - as above
     why, differences = _differences(response, ours, case)
     if not differences:
         return made("not decided" if why else "same", why)
