@@ -419,10 +419,15 @@ def test_texts_do_not_overlap(name: str) -> None:
     assert illegible(READ[name].plot(ax=axes_of()).figure) == []
 
 
+LONG = [monthly(36), daily(2), weekly(5)]
+
+
 @pytest.mark.parametrize(
     "histogram",
-    [monthly(36), daily(2), daily(30), hourly(48), weekly(5)],
-    ids=["months", "two days", "days", "hours", "weeks"],
+    [
+        *(daily(30), hourly(48)),
+        *(pytest.param(one, marks=pytest.mark.long) for one in LONG),
+    ],
 )
 def test_texts_of_many_do_not_overlap(histogram: Entries[Any]) -> None:
     """The same of small multiples, in a figure of their own."""

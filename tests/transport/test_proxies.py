@@ -215,7 +215,7 @@ def test_a_call_by_a_proxy_ends_within_its_limit(variant: str, kind: str) -> Non
                 pytest.raises(RequestTimeoutError, match="before total_timeout"),
             ):
                 client.request("GET", "/x")
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < PLENTY / 2
 
 
 def test_a_look_up_of_a_proxy_that_hangs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -266,8 +267,16 @@ def test_pytest_socket_guards_a_client(tmp_path: Path) -> None:
         (tmp_path / "test_guarded.py").write_text(text, "utf-8")
         (tmp_path / "pytest.ini").write_text("[pytest]", "utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "--allow-hosts=127.0.0.1"],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-ppytest_socket",
+                "--allow-hosts=127.0.0.1",
+            ],
             cwd=tmp_path,
+            # The others take seconds.
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
             capture_output=True,
             text=True,
             check=False,
