@@ -350,8 +350,6 @@ class Days:
 
     def __init__(self, websites: Mapping[str, WebsiteDays]) -> None:
         self.websites: Final = websites
-        self.left = sum(website.left for website in websites.values())
-        """How many requests are left, at most."""
         self._failed_in_a_row = 0
         self.histograms: Final = self._each_period()
         """The websites and periods of histograms to request."""
@@ -360,10 +358,14 @@ class Days:
         self.months: Final = self._each_month()
         """The websites and periods of months to request, once all days were read."""
 
+    @property
+    def left(self) -> int:
+        """How many requests are left, at most."""
+        return sum(website.left for website in self.websites.values())
+
     def _each_period(self) -> Iterator[tuple[str, Period]]:
         for name, site in self.websites.items():
             while site.periods and not site.ended:
-                self.left -= 1
                 yield name, site.periods.pop()
 
     def _each_day(self) -> Iterator[tuple[str, Period]]:
@@ -372,33 +374,24 @@ class Days:
             for name, site in self.websites.items()
             for place in site.schedule()
         )
-        self.left = sum(website.left for website in self.websites.values())
         for *_, day, name in order:
             if self.websites[name].take(day):
-                self.left -= 1
                 yield name, (day, day)
 
     def _each_month(self) -> Iterator[tuple[str, Period]]:
-        self.left = sum(website.left for website in self.websites.values())
         for name, site in self.websites.items():
             if period := site.take_months():
-                self.left -= 1
                 yield name, period
-        self.left = 0
 
     @contextmanager
     def outcome(
         self, hostname: str, error: SiteStatsError | None = None
     ) -> Generator[WebsiteDays]:
         """Record an outcome of *hostname*, and whether the service is down."""
-        website = self.websites[hostname]
-        before = website.left
-        yield website
-        self.left += website.left - before
+        yield self.websites[hostname]
         is_down = isinstance(error, _NO_SERVICE)
         self._failed_in_a_row = self._failed_in_a_row + 1 if is_down else 0
         if self._failed_in_a_row >= FAILED_EVERYWHERE:
-            self.left = 0
             for other in self.websites.values():
                 if other.left:
                     other.end(f"the service fails: {error}")

@@ -250,8 +250,8 @@ class _Run:
             client = stack.enter_context(self.make_client())
             update = UPDATE.get() or UnderWay(stack)
             if update.show is None:
-                bar = update.stack.enter_context(showing(self.progress, "requests"))
-                update.show = bar or (lambda _done, _total: None)
+                bar = showing(self.progress, "requests")
+                update.show = update.stack.enter_context(bar)
             for _ in self._read(client, days, update):
                 for rows in self._rows.values():
                     yield from rows.take(only_many=True)

@@ -165,7 +165,7 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(_load(pipeline, under_way))
+            loads.append(_when_free(pipeline.load, under_way))
             _store_coverage(pipeline)
         if loads:
             _when_free(lambda: _tidy(pipeline), under_way)
@@ -232,7 +232,7 @@ def forget(
             for name in names:
                 del _state_in(changed)["coverage"][name]
         pipeline.normalize()
-        _load(pipeline)
+        _when_free(pipeline.load)
         _store_coverage(pipeline)
         _when_free(lambda: _tidy(pipeline))
 
@@ -322,12 +322,7 @@ def _begin_at_destination(pipeline: Pipeline, update: UnderWay | None = None) ->
     _when_free(begin, update)
 
 
-def _load(pipeline: Pipeline, under_way: UnderWay | None = None) -> LoadInfo:
-    # Type checkers do not accept Pipeline.load as a step.
-    return _when_free(lambda: pipeline.load(), under_way)  # noqa: PLW0108
-
-
-def _when_free(step: Callable[[], T], under_way: UnderWay | None = None) -> T:
+def _when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
     """Run *step*, which connects to the destination; in an update again and again while
     another process has its DuckDB file open.
     """
