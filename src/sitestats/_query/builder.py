@@ -592,9 +592,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     def _with(
         self, changes: Mapping[str, str | None], word: NamedPeriod | None = None
     ) -> StatsQuery[FieldsT_co]:
-        values: dict[str, Any] = {**self._values, **changes}
-        if None in changes.values():
-            values = _ALWAYS_SENT | {n: v for n, v in values.items() if v is not None}
+        given = {**self._values, **changes}.items()
+        values = _ALWAYS_SENT | {n: v for n, v in given if v is not None}
         keeps_period = "start" not in changes and "end" not in changes
         zone: Mapping[str, str] = {} if "timezone" in changes else self._zone
         return _changed(self, values, self._word if keeps_period else word, zone)

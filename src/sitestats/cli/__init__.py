@@ -34,6 +34,8 @@ def main() -> None:
         library = (error.name or "").partition(".")[0]
         if library not in {"click", "rich"}:
             raise
-        message = f"the commands need {library}: pip install 'sitestats[cli]'"
-        print(f"sitestats: {message}", file=sys.stderr)
+        print(
+            f"sitestats: the commands need {library}: pip install 'sitestats[cli]'",
+            file=sys.stderr,
+        )
         sys.exit(2)
