@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from enum import IntEnum
 from typing import Final, NoReturn
 
@@ -79,9 +79,11 @@ def exit_with(code: Code) -> None:
 def fail(message: str, code: Code) -> NoReturn:
     """End the command with the lines of *message*, and no usage text."""
     for line in message.splitlines():
-        # The exit code says so, too.
-        with suppress(OSError):
+        try:
             tell(line, err=can_tell())
+        except OSError:
+            # From 3.14, Python tries to write it again at its end, and exits with 120.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     raise click.exceptions.Exit(code)
 
 
