@@ -185,13 +185,16 @@ def xs_of(axes: Any) -> list[list[float]]:
 
 
 def test_two_periods_lie_on_each_other() -> None:
-    """Each day is below its own of the other period, also where one is longer."""
+    """Each day is below its own of the other period. Where one is longer, the axis has
+    its dates, which do not lead into the future.
+    """
     now, before = daily(3), daily(5, first=MONDAY - dt.timedelta(9))
     comparison = stats_of(now).compare_to(stats_of(before))
     axes = comparison.plot(ax=axes_of())
     before_xs, now_xs = xs_of(axes)
-    assert now_xs == [date2num(MONDAY) + n for n in range(3)]
-    assert before_xs == [date2num(MONDAY) + n for n in range(5)]
+    assert before_xs == [date2num(MONDAY) - 9 + n for n in range(5)]
+    assert now_xs == before_xs[:3]
+    assert axes.get_xlabel() == "dates of the earlier period"
     assert [*axes.lines[0].get_ydata()] == before.column("pageviews")
     assert axes.get_title("left").splitlines() == [
         "shop.example: page views",
@@ -327,14 +330,17 @@ def test_a_website_without_a_histogram_hides_no_other_one(client: Client) -> Non
 
 
 def test_many_are_drawn_into_given_axes(client: Client) -> None:
-    """Given axes hold as many as they are, and the last one has the note; nothing gives
-    empty axes, and a query without a histogram is an error.
+    """Given axes hold as many as they are, and their figure has the note, also of more
+    calls; nothing gives empty axes, and a query without a histogram is an error.
     """
     queries = [QUERY.last(days=3).website(website) for website in WEBSITES[1:]]
     outcomes = client.stats.get_many(queries).collect()
     grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
     assert [*outcomes.plot(ax=grid)] == [*grid[0]]
-    assert "1 more" in grid[0, 1].get_xlabel()
+    note = grid[0, 0].figure.get_supxlabel()
+    assert note == "2026-06-07 to 2026-06-09; … 1 more"
+    outcomes[1:].plot(ax=grid[0, 1])
+    assert grid[0, 0].figure.get_supxlabel() == f"{note}; {note}"
     (alone,) = outcomes[:1].plot(ax=axes_of())
     assert titles_of([alone]) == ["shop.example"]
     assert len(outcomes[:2].plot(ax=[*Figure().subplots(1, 4)])) == 2
@@ -389,11 +395,9 @@ LISTED = [PageEntry(f"/{'a-long-path/' * (n % 5)}{n}", 10**6 - n, 5) for n in ra
 LAST_DAY = dt.datetime(2026, 6, 30, 12, tzinfo=dt.UTC)
 READ = {
     "hours of a day": stats_of(hourly(24)),
-    "hours of three days": stats_of(hourly(72)),
-    "one hour": stats_of(hourly(1)),
     "one day": stats_of(daily(1)),
     "seven days": stats_of(daily(7, first=dt.date(2026, 10, 27))),
-    "thirty days": stats_of(daily(30), responded_at=LAST_DAY),
+    "sixteen days": stats_of(daily(16, first=dt.date(2026, 10, 20))),
     "a quarter": stats_of(daily(91)),
     "weeks": stats_of(weekly(53)),
     "months": stats_of(monthly(18, clipped=True)),
@@ -423,18 +427,19 @@ LONG = [monthly(36), daily(2), weekly(5)]
 
 
 @pytest.mark.parametrize(
-    "histogram",
+    ("histogram", "rows"),
     [
-        *(daily(30), hourly(48)),
-        *(pytest.param(one, marks=pytest.mark.long) for one in LONG),
+        *((daily(30, partial=1), 2), (hourly(48), 0)),
+        *(pytest.param(one, 0, marks=pytest.mark.long) for one in LONG),
     ],
 )
-def test_texts_of_many_do_not_overlap(histogram: Entries[Any]) -> None:
-    """The same of small multiples, in a figure of their own."""
+def test_texts_of_many_do_not_overlap(histogram: Entries[Any], rows: int) -> None:
+    """The same of small multiples, in a figure of their own, or in small given axes."""
     results = [stats_of(histogram, f"shop{n}.example") for n in range(7)]
     outcomes = Outcomes([Succeeded(s.query, n, s) for n, s in enumerate(results)])
-    axes = outcomes.plot()
-    assert len(axes) == 7
+    grid = Figure((5, 2.6), layout="constrained").subplots(rows, 3) if rows else None
+    axes = outcomes.plot(ax=grid)
+    assert len(axes) == (3 * rows or 7)
     assert illegible(axes[0].figure) == []
 
 

@@ -165,6 +165,8 @@ class Changes(Items[EntryChange, Never]):
     """The column of what is counted."""
     zone: str = "UTC"
     """The zone of a histogram's hours."""
+    differs: str = ""
+    """What differs besides the days: see ``Comparison.differs``."""
 
     def of(self, *directions: Direction) -> Changes:
         """The changes whose direction is one of *directions*.
@@ -389,13 +391,14 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         """
         check_list(name)
         now, before = self.now, self.before
-        return changes_of(
+        changes = changes_of(
             getattr(now, name),
             getattr(before, name),
             partial=self.partial,
             begins=(now.first_day, before.first_day),
             interval=parameters_of(now.query).interval,
         )
+        return attrs.evolve(changes, differs=self.differs)
 
     @property
     def differs(self) -> str:
@@ -457,10 +460,11 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     ) -> Axes:
         """Draw both periods (the extra ``plot``).
 
-        A histogram has a line for each period, on the axis of the later one: days and
-        hours are matched from the first day on, months and years by their number. The
-        line of the earlier period is dashed. A list, or totals where nothing else was
-        requested, have two bars for each of the first 20 entries.
+        A histogram has a line for each period, on the dates of the later one, or of the
+        earlier one if it is longer: days and hours are matched from the first day on,
+        months and years by their number. The line of the earlier period is dashed.
+        A list, or totals where nothing else was requested, have two bars for each of
+        the first 20 entries.
 
         Args:
             field: The list to draw; None for the histogram, else the first list, else

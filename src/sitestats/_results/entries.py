@@ -265,22 +265,21 @@ class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
         Raises:
             FieldNotRequestedError: The entries don't have this value.
         """
-        columns = self.entry_type.columns
-        if name not in columns:
+        if name == "share" and issubclass(self.entry_type, Counted):
+            whole = self.total_pageviews
+            return [n / whole if whole else None for n in self.column("pageviews")]
+        if name not in self.entry_type.columns:
+            known = ", ".join(self.columns())
             raise FieldNotRequestedError(
-                f"entries of {self.name!r} have no {name!r}, but {', '.join(columns)}",
-                name=name,
+                f"entries of {self.name!r} have no {name!r}, but {known}", name=name
             )
         return [*map(attrgetter(name), self._items)]
 
     def _table(self, _field: None = None) -> Sequence[Column]:
         zone, names = common_zone([self.timezone]), self.entry_type.columns
-        columns = [column_of(name, self.column(name), zone) for name in names]
         if issubclass(self.entry_type, Counted):
-            whole, counts = self.total_pageviews, self.column("pageviews")
-            shares = [count / whole if whole else None for count in counts]
-            columns.append(column_of("share", shares))
-        return columns
+            names = (*names, "share")
+        return [column_of(name, self.column(name), zone) for name in names]
 
     def _names(self) -> Sequence[object]:
         return [*map(for_json, self.column(self.entry_type.columns[0]))]

@@ -318,8 +318,9 @@ class CollectedOutcomes(
         histogram that can't be read. See ``Entries.plot``.
 
         Args:
-            ax: The axes to draw into, in the order of the queries. None makes a new
-                figure of pyplot, with as many as are needed.
+            ax: The axes to draw into, in the order of the queries; their figure has
+                the note and the legend, for which ``layout="constrained"`` makes room.
+                None makes a new figure of pyplot, with as many as are needed.
             most: How many axes a new figure has at most.
             sharey: Whether all have the same scale.
 

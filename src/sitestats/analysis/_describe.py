@@ -101,7 +101,8 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     for name, changes in comparison.lists.items():
         # There is room for a histogram where nothing else was requested.
         if name != "histogram" or not (rows or len(comparison.lists) > 1):
-            yield from describe(changes, top)
+            # The heading names the difference for all of them.
+            yield from describe(attrs.evolve(changes, differs=""), top)
 
 
 @describe.register
@@ -113,7 +114,7 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
         if column.name != "partial" and not column.name.startswith("visitors")
     ]
     notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
-    yield Table(changes.name, columns, joined(*notes)).head(top)
+    yield Table(changes.name, columns, joined(changes.differs, *notes)).head(top)
 
 
 @describe.register

@@ -109,6 +109,7 @@ def _of_stats(stats: Stats, ax: Any, field: str) -> None:
 def _of_entries(entries: Entries[Any], ax: Any) -> None:
     if entries.name == "histogram":
         _set_note(ax, _histogram(ax, [*entries]))
+        _set_legend(ax)
         return
     label, count = entries.columns()[:2]
     shown = entries[: _room_of(ax)]
@@ -142,7 +143,7 @@ def _of_changes(changes: Changes, ax: Any, count: str) -> None:
     ]
     notes = (CUT if changes.truncated else "", NOT_OVER if changes.partial else "")
     _pairs(ax, pairs, heading(count), *notes)
-    _set_title(ax, heading(changes.name))
+    _set_title(ax, heading(changes.name), changes.differs)
 
 
 @draw.register
@@ -158,7 +159,7 @@ def _of_comparisons(comparisons: Comparisons, ax: Any, total: Any) -> None:
 # --- over time --------------------------------------------------------------------
 
 
-def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> str:
+def _histogram(ax: Any, entries: Sequence[Any]) -> str:
     """Draw page views, and the visitors among them in front; return the note."""
     whens = [*map(_when_of, entries)]
     gaps = [later - when for when, later in pairwise(whens) if later > when]
@@ -187,7 +188,7 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
         ends = [x - shift for when in whens for x in (when, when + step)]
         look = _WEEKEND | {"transform": ax.get_xaxis_transform(), "where": weekends}
         ax.fill_between(ends, 0, 1, **look)
-    _set_time_axis(ax, whens, has_legend=has_legend)
+    _set_time_axis(ax, whens)
     names = any_of(found)
     return joined(
         "grey: Saturday and Sunday" if is_grey else "",
@@ -197,8 +198,8 @@ def _histogram(ax: Any, entries: Sequence[Any], *, has_legend: bool = True) -> s
 
 def _when_of(entry: Any) -> dt.datetime:
     """When an entry begins, without a zone: matplotlib would convert it to UTC."""
-    day = dt.datetime.combine(entry.date, dt.time(entry.hour or 0))
-    return _plain(entry.start or day)
+    hour = dt.time(entry.hour or 0)
+    return _plain(entry.start or dt.datetime.combine(entry.date, hour))
 
 
 def _plain(value: Any) -> dt.datetime:
@@ -222,18 +223,17 @@ def _steps(
 
 
 def _lines(ax: Any, comparison: Comparison, count: str) -> None:
-    """Both periods, the earlier one laid over the later one."""
+    """Both periods on the dates of the longer one, or of the later one."""
     items = [*comparison["histogram"]]
-    shift = 0 * _DAY
-    if both := [one for one in items if None not in (one.value, one.before)]:
-        shift = _plain(both[0].value) - _plain(both[0].before)
-    whens = [
-        _plain(one.before) + shift if one.value is None else _plain(one.value)
-        for one in items
-    ]
+    dates = [(one.value, one.before) for one in items]
+    # The dates of the later one would lead into the future, where it is shorter.
+    if is_longer := len(comparison.before.histogram) > len(comparison.now.histogram):
+        dates = [(before, now) for now, before in dates]
+    shifts = [_plain(one) - _plain(other) for one, other in dates if one and other]
+    whens = [_plain(one) if one else _plain(other) + shifts[0] for one, other in dates]
     # A period that has not begun would look like a fall.
     begun = (_when_of(one) for one in comparison.now.histogram if one.partial)
-    end = min(begun, default=None)
+    end = min(begun, default=_plain(dt.date.max))
     for side, stats, color, style in (
         ("before", comparison.before, _SOFT, (0, (4, 1.5))),
         ("now", comparison.now, _STRONG, "solid"),
@@ -242,7 +242,7 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
             (when, value)
             for when, one in zip(whens, items, strict=True)
             if (value := getattr(one.counts[count], side)) is not None
-            and (side == "before" or end is None or when <= end)
+            and (side == "before" or _plain(one.value) <= end)
         )
         if points:
             ax.plot(
@@ -254,40 +254,48 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
                 markersize=4,
                 label=days(stats) or side,
             )
-    _set_time_axis(ax, whens)
-    _set_note(ax, NOT_OVER if comparison.partial else "")
+    _set_time_axis(ax, sorted(whens))
+    _set_legend(ax)
+    of_which = "dates of the earlier period" if is_longer else ""
+    _set_note(ax, joined(of_which, NOT_OVER if comparison.partial else ""))
 
 
-def _set_time_axis(
-    ax: Any, whens: Sequence[dt.datetime], *, has_legend: bool = True
-) -> None:
-    """Set the ticks, the limits and the legend of an axis of times."""
+def _set_time_axis(ax: Any, whens: Sequence[dt.datetime]) -> None:
+    """Set the ticks and the limits of an axis of times."""
     dates = load_extra("matplotlib.dates", extra="plot")
     if not whens:
         ax.set_xticks([])
         ax.text(0.5, 0.5, NO_ENTRIES, ha="center", transform=ax.transAxes)
         return
-    width, height = _points(ax)
-    most = max(2, int(width / _TICK))
-    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    most = max(1, int(_width(ax) / _TICK))
+    # So many of a unit fit also where a month is two ticks, or a day is.
+    least = max(1, (most - 1) // 2)
+    locator = dates.AutoDateLocator(minticks=least, maxticks=max(3, most))
     ax.xaxis.set_major_locator(locator)
+    days = [when for when in whens if not when.hour]
     if len(whens) <= most:
         # Ticks stand at the entries and not between them, such as at noon.
         ax.set_xticks(whens)
+    elif least <= len(days) and days[-1] - days[0] <= 31 * least * _DAY:
+        # The locator counts anew from each first of a month, next to its 31st.
+        ax.set_xticks(days[:: ceil(len(days) / most)])
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, **_DATES))
-    ax.tick_params(axis="x", labelsize="small")
+    ax.tick_params(labelsize="small")
     ax.margins(x=0.01)
-    _set_counts(ax, "y", 6)
+    _set_counts(ax, "y", max(1, min(6, int(_height(ax) / 30))))
+    sharing = ax.get_shared_y_axes().get_siblings(ax)
+    ax.set_ylim(0, 1.05 * max(1, *(one.dataLim.y1 for one in sharing)))
+
+
+def _set_legend(ax: Any) -> None:
+    """Set the legend of an axis of times, with room for it above what is drawn."""
     # Each label has one entry, even if two results were drawn.
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    is_wide = width > _SMALL * sum(len(label) + 9 for label in labels)
-    lines = (1 if is_wide else len(labels)) if has_legend else 0
-    sharing = ax.get_shared_y_axes().get_siblings(ax)
-    top = max(1, *(one.dataLim.y1 for one in sharing))
-    ax.set_ylim(0, (1.05 + 28 * lines / height) * top)
-    if has_legend:
-        look = {"loc": "upper left", "ncols": 1 + is_wide, **_LOOK}
-        ax.legend([*labels.values()], [*labels], **look)
+    is_wide = _width(ax) > _SMALL * sum(len(label) + 9 for label in labels)
+    lines = 1 if is_wide else len(labels)
+    ax.set_ylim(0, (1 + 28 * lines / _height(ax)) * ax.get_ylim()[1])
+    look = {"loc": "upper left", "ncols": 1 + is_wide, **_LOOK}
+    ax.legend([*labels.values()], [*labels], **look)
 
 
 # --- rows -------------------------------------------------------------------------
@@ -304,22 +312,19 @@ def _pairs(
         ax.barh(places, counts, 0.4, label=side, color=color)
     _rows(ax, [name for name, _ in shown], len(changes), what, *notes)
     # The legend needs room above the first row.
-    _, height = _points(ax)
-    ax.set_ylim(len(shown) - 0.5, -0.5 - 40 * len(shown) / height)
+    ax.set_ylim(len(shown) - 0.5, -0.5 - 40 * len(shown) / _height(ax))
     ax.legend(loc="upper right", ncols=2, **_LOOK)
 
 
 def _room_of(ax: Any) -> int:
     """How many rows with a label each the axes have room for."""
-    _, height = _points(ax)
     # Before the layout, the axes are three quarters of their place.
-    return max(1, min(_MOST_ROWS, int((height / 0.77 - _AROUND) / _ROW)))
+    return max(1, min(_MOST_ROWS, int((_height(ax) / 0.77 - _AROUND) / _ROW)))
 
 
 def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> None:
     """Set the labels of bars that are rows, with a note on what is left out."""
-    width, _ = _points(ax)
-    longest = min(_LONGEST_NAME, int(0.4 * width / _SMALL))
+    longest = min(_LONGEST_NAME, int(0.4 * _width(ax) / _SMALL))
     labels = [cut(plain(name), longest) for name in names]
     ax.set_yticks(range(len(names)), labels, parse_math=False, fontsize="small")
     ax.invert_yaxis()
@@ -335,38 +340,37 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
     """Draw the histogram of each website; return the axes, as an array."""
     numpy = load_extra("numpy", extra="plot")
     readable = [one for one in outcomes.succeeded if has_list(one, "histogram")]
-    groups = _groups_of(readable)
+    groups = _groups_of(readable) or [[]]
     drawn = [[entry for one in group for entry in one.histogram] for group in groups]
     if ax is not None:
-        grid = numpy.array(ax, dtype=object).ravel()[: max(1, len(groups))]
+        grid = numpy.array(ax, dtype=object).ravel()[: len(groups)]
     else:
         grid = _grid(max(1, min(most, len(groups))), sharey=sharey)
     notes: dict[str, None] = {}
     for place, found, entries in zip(grid, groups, drawn, strict=False):
-        has_legend = ax is not None and place is grid[0]
-        notes[_histogram(place, entries, has_legend=has_legend)] = None
-        _set_title(place, cut(label_of(found[0].query), _LONGEST_NAME))
-    if not groups:
-        _histogram(grid[0], [], has_legend=False)
+        notes[_histogram(place, entries)] = None
+        room = min(_LONGEST_NAME, int(_width(place) / _LETTER))
+        _set_title(place, *(cut(label_of(one.query), room) for one in found[:1]))
     more, failed = len(groups) - len(grid), len(outcomes.failed)
     unread = len(outcomes) - failed - len(readable)
+    periods = {days(stats) for group in groups for stats in group}
+    shared = periods.pop() if len(periods) == 1 else ""
+    figure = grid[0].figure
+    if ax is None:
+        figure.suptitle(shared, x=0.01, ha="left", fontsize="medium")
     note = joined(
+        # A user's own figure has a title of its own, and what another call wrote.
+        *((figure.get_supxlabel(), shared) if ax is not None else ()),
         f"… {more:,} more" if more > 0 else "",
         f"{failed:,} failed" if failed else "",
         f"{unread:,} can't be read" if unread else "",
         *notes,
     )
-    if ax is not None:
-        _set_note(grid[-1], note)
-    else:
-        figure = grid[0].figure
-        figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
-        if any(drawn):
-            look = {"loc": "outside upper right", "ncols": 2, **_LOOK}
-            figure.legend(*grid[0].get_legend_handles_labels(), **look)
-        periods = {days(stats) for group in groups for stats in group}
-        if len(periods) == 1:
-            figure.suptitle(periods.pop(), x=0.01, ha="left", fontsize="medium")
+    note = fill(note, int(_width(figure) / _LETTER))
+    figure.supxlabel(note, x=0.01, ha="left", fontsize="small")
+    if any(drawn):
+        look = {"loc": "outside upper right", "ncols": 2, **_LOOK}
+        figure.legend(*grid[0].get_legend_handles_labels(), **look)
     return grid
 
 
@@ -415,20 +419,23 @@ def _set_title(ax: Any, *lines: str) -> None:
 
     matplotlib's own ``wrap`` would read the text of a visitor as mathematics.
     """
-    width, _ = _points(ax)
     # The names of rows, which have their own room, are smaller than the title.
     names = max((len(one.get_text()) for one in ax.get_yticklabels()), default=0)
-    room = max(20, int((width - _SMALL * names) / _LETTER))
+    room = max(20, int((_width(ax) - _SMALL * names) / _LETTER))
     text = "\n".join(
         fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line
     )
     ax.set_title(text, loc="left", fontsize="medium", parse_math=False)
 
 
-def _points(ax: Any) -> tuple[float, float]:
-    """The width and the height of axes, in points."""
-    scale = 72 / ax.figure.dpi
-    return scale * ax.bbox.width, scale * ax.bbox.height
+def _width(ax: Any) -> float:
+    """The width of axes, in points."""
+    return float(72 * ax.bbox.width / ax.figure.dpi)
+
+
+def _height(ax: Any) -> float:
+    """The height of axes, in points."""
+    return float(72 * ax.bbox.height / ax.figure.dpi)
 
 
 def _set_note(ax: Any, note: str) -> None:
