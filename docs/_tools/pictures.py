@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from io import BytesIO, StringIO
@@ -204,15 +204,20 @@ def run_command(
     ours = re.compile("SITESTATS_|NO_COLOR|COLORTERM|LINES")
     kept = {name: value for name, value in os.environ.items() if not ours.match(name)}
     kept |= {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS)}
-    done = subprocess.run(
-        arguments,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=kept | dict(settings),
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    # Tables fit into the width of a terminal, and a pipe has none.
+    this_end, other_end = os.openpty()
+    env = kept | dict(settings)
+    shown = b""
+    with (
+        os.fdopen(this_end, "rb", buffering=0) as terminal,
+        subprocess.Popen(arguments, stdout=other_end, stderr=other_end, env=env),
+    ):
+        os.close(other_end)
+        # Linux reports the end of the program as an error.
+        with suppress(OSError):
+            while data := terminal.read(65_536):
+                shown += data
+    return shown.decode().replace("\r\n", "\n")
 
 
 # -- what the pictures show
