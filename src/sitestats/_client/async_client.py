@@ -58,7 +58,7 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._runner.settings))
+        return await self._runner.run(operations.list_websites(self._settings))
 
     async def add(
         self,
@@ -102,9 +102,8 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             'UTC'
         """
-        settings = self._runner.settings
         flow = operations.add_website(
-            settings, hostname, timezone=timezone, public=public, label=label
+            self._settings, hostname, timezone=timezone, public=public, label=label
         )
         return await self._runner.run(flow)
 
@@ -200,7 +199,7 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
         """
         from sitestats.provisioning._run import open_run
 
-        settings = self._runner.settings
+        settings = self._settings
         with open_run(settings, specs, journal, progress, interrupted) as events:
             return await self._runner.run(events.flow(settings), events.handle_async)
 
@@ -237,7 +236,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
             1586
         """
         started = Moment(time.monotonic(), time.time())
-        flow = operations.get_stats(self._runner.settings, query, started, fresh=fresh)
+        flow = operations.get_stats(self._settings, query, started, fresh=fresh)
         return await self._runner.run(flow)
 
     @overload
@@ -294,7 +293,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             414
         """
-        queries = operations.of_both_periods(self._runner.settings, query, against)
+        queries = operations.of_both_periods(self._settings, query, against)
         outcomes = await self.get_many(queries, fresh=fresh).collect()
         return compare_halves(outcomes, query)
 
@@ -388,7 +387,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        flow = operations.get_jsonp(self._runner.settings, query, callback)
+        flow = operations.get_jsonp(self._settings, query, callback)
         return await self._runner.run(flow)
 
 
@@ -507,8 +506,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             >>> asyncio.run(main())
             True
         """
-        flow = check_setup(self._settings, hostname)
-        return await self._runner.run(flow)
+        return await self._runner.run(check_setup(self._settings, hostname))
 
     async def aclose(self) -> None:
         """Close the connections: idle ones now, others after their request.

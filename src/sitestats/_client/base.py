@@ -65,6 +65,7 @@ class API(Public, Generic[RunnerT]):
 
     def __init__(self, runner: RunnerT) -> None:
         self._runner = runner
+        self._settings = runner.settings
 
 
 class BaseClient(Public, Generic[HttpClientT, RunnerT]):

@@ -55,7 +55,7 @@ class WebsitesAPI(API[Runner]):
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._runner.run(operations.list_websites(self._runner.settings))
+        return self._runner.run(operations.list_websites(self._settings))
 
     def add(
         self,
@@ -95,9 +95,8 @@ class WebsitesAPI(API[Runner]):
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        settings = self._runner.settings
         flow = operations.add_website(
-            settings, hostname, timezone=timezone, public=public, label=label
+            self._settings, hostname, timezone=timezone, public=public, label=label
         )
         return self._runner.run(flow)
 
@@ -188,7 +187,7 @@ class WebsitesAPI(API[Runner]):
         """
         from sitestats.provisioning._run import open_run
 
-        settings = self._runner.settings
+        settings = self._settings
         with open_run(settings, specs, journal, progress, interrupted) as events:
             return self._runner.run(events.flow(settings), events.handle)
 
@@ -220,7 +219,7 @@ class StatsAPI(API[Runner]):
             1586
         """
         started = Moment(time.monotonic(), time.time())
-        flow = operations.get_stats(self._runner.settings, query, started, fresh=fresh)
+        flow = operations.get_stats(self._settings, query, started, fresh=fresh)
         return self._runner.run(flow)
 
     @overload
@@ -276,7 +275,7 @@ class StatsAPI(API[Runner]):
             >>> [one.totals["visitors"].before for one in client.stats.compare(both)]
             [414, 123]
         """
-        queries = operations.of_both_periods(self._runner.settings, query, against)
+        queries = operations.of_both_periods(self._settings, query, against)
         outcomes = self.get_many(queries, fresh=fresh).collect()
         return compare_halves(outcomes, query)
 
@@ -362,7 +361,7 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        flow = operations.get_jsonp(self._runner.settings, query, callback)
+        flow = operations.get_jsonp(self._settings, query, callback)
         return self._runner.run(flow)
 
 
@@ -475,8 +474,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             >>> client.check().ok
             True
         """
-        flow = check_setup(self._settings, hostname)
-        return self._runner.run(flow)
+        return self._runner.run(check_setup(self._settings, hostname))
 
     def close(self) -> None:
         """Close the connections: idle ones now, others after their request.

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextvars
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sized
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import (
@@ -76,11 +77,9 @@ class StreamOptions:
 class _Stream(Public, Generic[RunnerT]):
     """The base of both streams; in a thread a step blocks, and is never awaited."""
 
-    _begin: Any
-    _next_result: Any
-    _results: Any
+    _results: SimpleQueue[Outcome | BaseException]
     _takes_awaited: ClassVar = False
-    _caught: ClassVar[Any] = BaseException
+    _caught: ClassVar[type[BaseException]] = BaseException
     """What a query may raise that is raised where the outcomes are used."""
 
     def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
@@ -97,7 +96,6 @@ class _Stream(Public, Generic[RunnerT]):
         self._limit = min(options.concurrency, runner.settings.max_connections)
         self._showing = showing(options.progress, "queries")
         self._show: ShowProgress | None = None
-        self._open = ExitStack()
         self._deadline = NO_DEADLINE
         self._is_begun = self._is_left = self._are_all_taken = False
         self._taken = self._given = 0
@@ -108,6 +106,14 @@ class _Stream(Public, Generic[RunnerT]):
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(f"a stream has no {name!r}: call .collect() first")
+
+    @abstractmethod
+    def _begin(self, job: Job) -> None:
+        """Begin a query in a thread or in a task."""
+
+    @abstractmethod
+    async def _next_result(self) -> Outcome | BaseException:
+        """Wait for the outcome of a query, or for what it raised."""
 
     def __repr__(self) -> str:
         return "<outcomes of get_many: iterate in a with block, or call .collect()>"
@@ -120,11 +126,11 @@ class _Stream(Public, Generic[RunnerT]):
         self._is_begun = True
         if (seconds := self._options.deadline) is not None:
             self._deadline = Deadline(seconds, time.monotonic() + seconds)
-        self._show = self._open.enter_context(self._showing)
+        self._show = self._showing.__enter__()
 
     def _leave(self) -> None:
         self._is_left = True
-        self._open.close()
+        self._showing.__exit__(None, None, None)
 
     def _check_open(self) -> None:
         if not self._is_begun:
@@ -165,7 +171,7 @@ class _Stream(Public, Generic[RunnerT]):
                 return outcome
             if self._taken == self._arrived:
                 return None
-            result: Outcome | BaseException = await self._next_result()
+            result = await self._next_result()
             self._arrived += 1
             if isinstance(result, BaseException):
                 raise result
@@ -283,7 +289,7 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
             # Nothing is kept alive during the wait for a query.
             del context, job
 
-    async def _next_result(self) -> Any:
+    async def _next_result(self) -> Outcome | BaseException:
         while True:
             with suppress(Empty):
                 return self._results.get(timeout=_POLL_SECONDS)
@@ -367,7 +373,7 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
             await self._run(self._jobs.popleft())
             self._arrival.set()
 
-    async def _next_result(self) -> Any:
+    async def _next_result(self) -> Outcome | BaseException:
         if not self._results.empty():
             # A loop that never awaits would let no task finish.
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import

@@ -449,7 +449,8 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         """
         (totals,) = to_dicts(self._table())
         values: dict[str, JsonValue] = {**totals, "path": self.now.path}
-        return values | {name: [*one.to_dicts()] for name, one in self.lists.items()}
+        values |= {name: [*changes.to_dicts()] for name, changes in self.lists.items()}
+        return values
 
     def plot(
         self,
