@@ -43,10 +43,10 @@ def root(tmp_path: Path, emulator: Emulator) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "opt/sitestats/bin").symlink_to(BIN)
     (tmp_path / "etc/sitestats/websites.csv").write_text(LIST)
+    settings = below(tmp_path, blocks("sh")[0]).replace("=…", f"={emulator.user_id}")
+    address = os.environ["SITESTATS_BASE_URL"]
     (tmp_path / "etc/sitestats/environment").write_text(
-        f"SITESTATS_BASE_URL={os.environ['SITESTATS_BASE_URL']}\n"
-        f"SITESTATS_USER_ID={emulator.user_id}\n"
-        f"XDG_STATE_HOME={tmp_path}/var/lib\n"
+        settings.replace("https://stats.example", address)
     )
     (tmp_path / "etc/sitestats/api-key").write_text(emulator.api_key)
     return tmp_path
@@ -60,28 +60,29 @@ def below(root: Path, text: str) -> str:
 def test_the_scripts_of_cron_run_in_the_environment_of_cron(
     root: Path, emulator: Emulator
 ) -> None:
-    """With nothing but what cron gives, the job adds what is missing, and is silent.
-    What is wrong is mailed once, and has its code each night.
+    """With nothing but what cron gives, each line does its job, and is silent. What is
+    wrong is mailed once, and has its code each night.
     """
+    pytest.importorskip("dlt")
     paths = root / "etc/sitestats/run", root / "etc/sitestats/nightly"
     _, *scripts = blocks("sh")
     for path, script in zip(paths, scripts, strict=True):
         path.write_text(below(root, script))
         path.chmod(0o755)
     (crontab,) = blocks("text")
-    line = next(line for line in crontab.splitlines() if "ensure" in line)
-    arguments = shlex.split(below(root, line))[6:]
+    lines = [line.split(maxsplit=5)[5] for line in crontab.splitlines()[1:]]
+    ensure, *_ = lines = [below(root, line) for line in lines]
 
-    def ran(path: Path) -> tuple[int, str, str]:
+    def ran(line: str) -> tuple[int, str, str]:
         done = subprocess.run(
-            [*BARE, "SHELL=/bin/sh", str(path), *arguments],
+            [*BARE, "SHELL=/bin/sh", "/bin/sh", "-c", line],
             check=False,
             capture_output=True,
             text=True,
         )
         return done.returncode, done.stdout, done.stderr
 
-    assert ran(paths[0]) == (0, "", "")
+    assert [ran(line) for line in lines] == [(0, "", "")] * 4
     assert "new.example" in emulator.websites
     (journal,) = (root / "var/lib/sitestats").glob("*.journal")
     assert journal.read_bytes() == b""
@@ -89,9 +90,10 @@ def test_the_scripts_of_cron_run_in_the_environment_of_cron(
     (root / "etc/sitestats/websites.csv").write_text(
         "hostname,public\nnew.example,no\n"
     )
-    code, mail, _ = ran(paths[1])
+    nightly = ensure.replace(str(paths[0]), str(paths[1]))
+    code, mail, _ = ran(nightly)
     assert (code, "public is true and should be false" in mail) == (8, True)
-    assert ran(paths[1]) == (8, "", "")
+    assert ran(nightly) == (8, "", "")
 
 
 SHOWN = (r"^ExecStart=\S+ (.+)$", r"^\$ docker run .* sitestats (websites .*)$")
