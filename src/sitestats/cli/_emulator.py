@@ -138,7 +138,11 @@ def _failure(text: str) -> dict[str, Any]:
         )
     kind = {"status": int(found[1])} if found[1].isdecimal() else {found[1]: True}
     share = float(found[2]) / 100
-    return {**kind, "when": lambda _: random.random() < share}  # noqa: S311 - no secret
+
+    def happens(_request: object) -> bool:
+        return random.random() < share  # noqa: S311 - no secret
+
+    return {**kind, "when": happens}
 
 
 @command()
