@@ -13,14 +13,13 @@ from itertools import chain, combinations
 from typing import Any
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bare_client import NOW, add, bare_client
 from both_clients import QUERY as Q
-from both_clients import good, opened
+from both_clients import opened
 from query_strategies import queries
 from sitestats import (
     InvalidInputError,
@@ -462,24 +461,6 @@ def test_a_contains_search_needs_a_key() -> None:
     assert read({"page": SEARCH}).problems() == ()
 
 
-@pytest.mark.parametrize(("letter", "size"), [("a", 1), ("é", 6), ("%", 3)])
-def test_the_longest_address(letter: str, size: int) -> None:
-    """An address of 64,000 characters as encoded is sent, one of more is not."""
-    sent: list[int] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        sent.append(len(request.url.raw_path))
-        return good()
-
-    with opened("blocking", respond) as client:
-        client.stats.get(Q.where(utm_term=letter))
-        longest = (64_000 - sent[0]) // size + 1
-        client.stats.get(Q.where(utm_term=letter * longest))
-    assert 64_000 - size < sent[1] <= 64_000
-    (problem,) = Q.where(utm_term=letter * (longest + 1)).problems()
-    assert problem.rule == "address-length"
-
-
 def test_a_page_in_the_address_excludes_page_filters() -> None:
     """The address names a page already."""
     emulator = Emulator(now=NOW)
@@ -579,7 +560,7 @@ def test_both_sides_agree_on_adding(name: str) -> None:
 def test_every_rule_is_tested() -> None:
     """Each rule of the table is broken by a case above."""
     across = {rule for rule, _ in POINTS.values()}
-    assert {*BROKEN, *WRONG, *CALLS, *across, *WARNED, "address-length"} == set(RULES)
+    assert {*BROKEN, *WRONG, *CALLS, *across, *WARNED} == set(RULES)
 
 
 # -- anything else

@@ -40,10 +40,6 @@ _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _WITHOUT_FIELDS: Final = 1
 """The version that has all fields, whatever is requested."""
 _ALWAYS_WITH_PAGES: Final = 2
-_LONGEST_ADDRESS: Final = 64_000
-"""The most characters of an address, without the base address, as it is sent.
-
-The document has no such limit, but httpx refuses more than 65,536."""
 
 
 @attrs.frozen(slots=False)
@@ -199,12 +195,6 @@ def _problems_of(parameters: Parameters) -> Iterator[Problem]:
         yield broken("path-or-page", message, "where")
     if parameters.search:
         yield from _contains(parameters, shown(parameters.search))
-    if (length := len(parameters.request.target)) > _LONGEST_ADDRESS:
-        message = (
-            f"the request's address would have {length:,} characters, and the limit is "
-            f"{_LONGEST_ADDRESS:,}: request less at once, in several queries"
-        )
-        yield broken("address-length", message, "query")
 
 
 def _contains(parameters: Parameters, search: str) -> Iterator[Problem]:

@@ -52,7 +52,7 @@ _RULES_OF: Final = {
         address address-parameter
         """,
     "5": "contains-key",
-    "8": "limit-range contains-length address-length",
+    "8": "limit-range contains-length",
     "9": "version-range interval-version metadata-version",
 }
 RULES: Final = {

@@ -116,7 +116,10 @@ def _url(library: Any, address: str) -> Any:
         return library.URL(address)
     except library.InvalidURL as error:
         # The transport did not raise this, so a retry can't mend it.
-        message = f"httpx refuses an address of {len(address):,} characters: {error}."
+        message = (
+            f"httpx refuses an address of {len(address):,} characters ({error}): "
+            "request less at once, in several queries"
+        )
         raise InvalidInputError([Problem(message, where="query")]) from None
 
 
