@@ -306,7 +306,7 @@ def test_websites_of_a_list(
     rows = rows_of(done.out)
     assert [row["hostname"] for row in rows] == [HOST, BLOG, HOST]
     assert [row["filters"] for row in rows] == ["", "", "country=NL"]
-    assert done.err == f"sitestats: named again, and read once: {HOST} and 1 more\n"
+    assert done.err == f"sitestats: named again, and read once: {HOST}, {BLOG}\n"
     assert int(rows[2]["visitors"]) < int(rows[0]["visitors"])
     listed = run("websites", "list", "--format", "csv").out
     (tmp_path / "listed").write_text(listed.replace("hostname", "Domain"))

@@ -232,8 +232,7 @@ def build_queries(
         raise InvalidInputError(problems)
     again = [query.hostname for query, count in Counter(queries).items() if count > 1]
     if again:
-        more = f" and {len(again) - 1:,} more" if again[1:] else ""
-        tell(f"named again, and read once: {again[0]}{more}")
+        tell(f"named again, and read once: {', '.join(again)}")
     return [*dict.fromkeys(queries)]
 
 

@@ -180,8 +180,6 @@ def sitestats_source(
             return nullcontext(client)
         return Client(**known, max_connections=concurrency, read_only=True)
 
-    if lag < 0:
-        raise ConfigurationError(f"lag is 0 days or more, not {lag}")
     for name in lists or ():
         if name not in {*TABLES, *TOTALS}:
             there = f"{shown(name)} is not a table; the tables are {', '.join(TABLES)}"
@@ -191,7 +189,7 @@ def sitestats_source(
         first_day=first_day and dt.date.fromisoformat(str(first_day)),
         hostnames=hostnames and [StatsQuery(name).hostname for name in hostnames],
         lists=None if lists is None else frozenset(lists).difference(TOTALS),
-        lag=lag,
+        lag=positive_count("lag", lag, 0),
         max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
@@ -236,8 +234,7 @@ class _Run:
             return
         rows = Rows("websites")
         for website in self._listed():
-            values = {name: getattr(website, name) for name in Website.columns}
-            values["hostname"] = _hostname_of(website)
+            values: Any = {**website.to_dict(), "hostname": _hostname_of(website)}
             rows.add(**values, listed_at=self._moment())
         yield from rows.take()
 
