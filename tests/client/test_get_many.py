@@ -395,7 +395,6 @@ def test_outcomes_outside_of_a_block() -> None:
 @pytest.mark.parametrize(
     ("queries", "options", "error"),
     [
-        (query(), {}, TypeError),
         ([], {"concurrency": 0}, ConfigurationError),
         ([], {"progress": "yes"}, ConfigurationError),
         *(([], {"deadline": d}, ConfigurationError) for d in (0, -1.0, "3", True)),

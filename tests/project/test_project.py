@@ -123,12 +123,19 @@ def test_what_is_marked_as_compat_is_there() -> None:
 
 
 def test_sessions_that_are_named_exist() -> None:
-    """Workflows and pages name sessions of noxfile.py."""
+    """Workflows and pages name sessions of noxfile.py. Each is run by plain nox,
+    .ci/run or a workflow, or CONTRIBUTING says after which changes to run it.
+    """
     code = ast.parse(text_of("noxfile.py"))
-    sessions = {one.name for one in code.body if isinstance(one, ast.FunctionDef)}
-    paths = [*ROOT.glob(".github/workflows/*"), *ROOT.glob("docs/**/*.md")]
-    for path in [*paths, ROOT / "CONTRIBUTING.md"]:
+    functions = [one for one in code.body if isinstance(one, ast.FunctionDef)]
+    sessions = {one.name for one in functions if one.decorator_list}
+    run = {"checks", *re.findall(r"\w+", text_of(".ci/run"))}
+    paths = [*ROOT.glob(".github/workflows/*"), ROOT / "CONTRIBUTING.md"]
+    for path in [*ROOT.glob("docs/**/*.md"), *paths]:
         text = path.read_text("utf-8").replace("${{ matrix.python }}", "3.14")
         for names in re.findall(r"nox .*?(?:-s|--session) ([^`\n]+)", text):
             named = names.partition(" -- ")[0].split()
-            assert {one.partition("-")[0] for one in named} <= sessions, names
+            found = {one.partition("-")[0] for one in named}
+            assert found <= sessions, names
+            run |= found if path in paths else set()
+    assert sessions <= run

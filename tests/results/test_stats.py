@@ -109,13 +109,6 @@ def test_results_pickle_and_copy() -> None:
             setattr(result, name, 7)
 
 
-def test_the_frame_of_a_result_is_a_call() -> None:
-    """Where other libraries have df, the error says what to type."""
-    for result in (stats(), stats().pages):
-        with pytest.raises(AttributeError, match=r"no 'df': use \.to_pandas\(\)"):
-            getattr(result, "df")  # noqa: B009  type checkers see none
-
-
 def test_nothing_is_lost() -> None:
     """raw() has the whole response, and extra the unknown keys without the prose."""
     more = {"more": {"a": [1.5]}, "requested": 7, "extra": 8}

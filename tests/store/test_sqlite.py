@@ -216,11 +216,11 @@ def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:
             other.execute("BEGIN IMMEDIATE")
             with emulator.client(store=store) as client:
                 began = time.monotonic()
-                queries = [DAY.limit(number) for number in range(1, 21)]
+                queries = [DAY.limit(number) for number in range(1, 61)]
                 with pytest.warns(SiteStatsWarning, match="locked"):
                     client.stats.get_many(queries, concurrency=1).collect()
-                assert time.monotonic() - began < 5
-    assert len(emulator.requests) == 20
+                assert time.monotonic() - began < 15
+    assert len(emulator.requests) == 60
 
 
 # --- many at once -------------------------------------------------------------------

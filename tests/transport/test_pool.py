@@ -100,24 +100,6 @@ def test_who_waits_longest_is_next() -> None:
 WAITED = r"before total_timeout\. It waited for one of 1 connections first\."
 
 
-def test_a_thread_that_waits_for_a_place_has_a_limit() -> None:
-    """Waiting counts towards the limit; nothing was sent, and the error says why."""
-    with (
-        serve(silent) as server,
-        Client(server.address, max_connections=1, **OPTIONS) as client,
-        ThreadPoolExecutor(1) as executor,
-    ):
-        stop = Stop()
-        first = executor.submit(send, client, stop)
-        wait_until(lambda: server.requests)
-        with pytest.raises(RequestTimeoutError, match=WAITED) as caught:
-            client.with_options(total_timeout=0.2).stats.get(QUERY)
-        stop.stop()
-        assert isinstance(first.exception(PLENTY), StoppedError)
-    assert not caught.value.maybe_sent
-    assert len(server.requests) == 1
-
-
 def test_a_place_that_was_not_left_is_free() -> None:
     """Ctrl-C may come before one is left; whoever comes then has it."""
     pool = Pool(1)
@@ -294,8 +276,10 @@ def test_a_stop_ends_what_waits_for_a_name() -> None:
         go_on.set()
 
 
-def test_a_stop_ends_what_waits_for_a_place() -> None:
-    """Nobody gets the place that it waited for in vain."""
+def test_what_waits_for_a_place_has_a_limit_and_an_end() -> None:
+    """Waiting counts towards the limit; nothing was sent, and the error says why.
+    Nobody gets the place that a thread waited for in vain.
+    """
     with (
         serve(silent) as server,
         Client(server.address, max_connections=1, **OPTIONS) as client,
@@ -304,6 +288,9 @@ def test_a_stop_ends_what_waits_for_a_place() -> None:
         first = Stop()
         has_place = executor.submit(send, client, first)
         wait_until(lambda: server.requests)
+        with pytest.raises(RequestTimeoutError, match=WAITED) as caught:
+            client.with_options(total_timeout=0.2).stats.get(QUERY)
+        assert not caught.value.maybe_sent
         queue = client._sender.pool._queues[Exchange.group()]
         stopped(lambda stop: send(client, stop), lambda: len(queue) == 2)
         assert len(queue) == 1
