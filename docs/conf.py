@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 import sys
 from importlib import import_module
@@ -15,8 +14,6 @@ import attrs
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
-
-from sitestats._public import PUBLIC
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -109,11 +106,15 @@ NOT_CONSTRUCTED = {
 
 # The __module__ of a public class is public. Sphinx needs the one that defines it, to
 # find the docstrings of its attributes.
-for place, names in itertools.chain(*map(dict.items, PUBLIC.values())):
-    module = import_module(f"sitestats.{place}")
-    for public in (vars(module)[name] for name in names if name in vars(module)):
-        if isinstance(public, type):
-            public.__module__ = module.__name__
+for name in ("__init__", "types", "emulator/__init__", "provisioning/__init__"):
+    file = SOURCE / f"{name}.py"
+    package = ".".join(file.relative_to(SOURCE.parent).parent.parts)
+    for imported in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(imported, ast.ImportFrom) and imported.level and imported.module:
+            module = import_module(f"{package}.{imported.module}")
+            for public in (vars(module)[alias.name] for alias in imported.names):
+                if isinstance(public, type):
+                    public.__module__ = module.__name__
 
 
 def show_signature(

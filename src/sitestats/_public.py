@@ -1,7 +1,7 @@
-"""The public modules: where each of their names is defined.
+"""The public names: those that are imported late, and those that pickles have.
 
-A name is imported when it is first used, so a program pays for what it needs. Pickles
-and tracebacks have the public module of a class, so files can be moved.
+``sitestats`` imports a name when it is first used, so a program pays for what it needs.
+Pickles and tracebacks have the public module of a class, so files can be moved.
 """
 
 from __future__ import annotations
@@ -44,50 +44,29 @@ PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "provisioning._specs": ("WebsiteSpec",),
         "types": ("types",),
     },
-    "sitestats.types": {
-        "_client.async_client": ("AsyncStatsAPI", "AsyncWebsitesAPI"),
-        "_client.base": ("Options",),
-        "_client.client": ("StatsAPI", "WebsitesAPI"),
-        "_client.get_many": ("AsyncOutcomeStream", "OutcomeStream"),
-        "_common.fields": ("CountName", "ListName", "TableName", "TotalName"),
-        "_common.progress": ("Progress",),
-        "_common.settings": ("NotGiven",),
-        "_common.wire": ("Credentials", "Headers", "HttpRequest", "JsonValue"),
-        "_protocol.check_setup": ("SetupRow",),
-        "_query.builder": ("Against",),
-        "_query.periods": ("Day", "PreviousUnit", "Span", "Unit", "NamedPeriod"),
-        "_query.rules": ("HasHostname", "MetadataValue"),
-        "_results.comparison": (
-            *("Change", "Changes", "Comparison", "Comparisons", "Direction"),
-            *("EntryChange", "ComparedPair"),
-        ),
-        "_results.bases": ("Table",),
-        "_results.entries": (
-            *("HourEntry", "TimedListEntry", "TimedPageEntry", "WeekEntry"),
-        ),
-        "_results.tables": ("Column", "Kind"),
-        "_store.sqlite": ("StoreStats",),
-    },
     "sitestats.emulator": {
         "emulator._emulator": ("Emulator",),
         "emulator._http": ("RecordedRequest",),
     },
-    "sitestats.provisioning": {
-        "provisioning._lists": ("ListedHost", "read_host_list"),
-        "provisioning._report": (
-            *("ProvisionedWebsite", "ProvisioningPlan", "ProvisioningReport"),
-        ),
-        "provisioning._specs": ("Difference",),
-    },
 }
-"""The names of each public module, by the module that defines them. Type checkers do
-not see those that only pickles have."""
-_PUBLIC_MODULES: Final = {
-    f"sitestats.{where}.{name}": public
-    for public, modules in PUBLIC.items()
-    for where, names in modules.items()
-    for name in names
+"""The names of each module that imports a name when it is first used, by the module
+that defines it."""
+_CLASSES: Final = {
+    "sitestats": (name for names in PUBLIC["sitestats"].values() for name in names),
+    "sitestats.types": (
+        *("AsyncOutcomeStream", "AsyncStatsAPI", "AsyncWebsitesAPI", "Change"),
+        *("Changes", "ComparedPair", "Comparison", "Comparisons", "Credentials"),
+        *("EntryChange", "Headers", "HourEntry", "HttpRequest", "Kind", "NamedPeriod"),
+        *("NotGiven", "OutcomeStream", "SetupRow", "StatsAPI", "StoreStats", "Table"),
+        *("TimedListEntry", "TimedPageEntry", "WebsitesAPI", "WeekEntry"),
+    ),
+    "sitestats.provisioning": (
+        *("Difference", "ProvisionedWebsite", "ProvisioningPlan"),
+        "ProvisioningReport",
+    ),
 }
+"""The names of what pickles have, by the module that they name."""
+_MODULES: Final = {n: module for module, names in _CLASSES.items() for n in names}
 
 
 class Public:
@@ -97,8 +76,9 @@ class Public:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        place = f"{cls.__module__}.{cls.__name__}"
-        cls.__module__ = _PUBLIC_MODULES.get(place, cls.__module__)
+        # A user's own class may have the same name.
+        if cls.__module__.startswith("sitestats."):
+            cls.__module__ = _MODULES.get(cls.__name__, cls.__module__)
 
 
 def lazy(

@@ -4,61 +4,61 @@ You make none of these yourself: ``client.stats`` is a ``StatsAPI``, ``compare``
 a ``Comparison``, and ``error.request`` is an ``HttpRequest``.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ._public import lazy
-
-if TYPE_CHECKING:
-    from ._client.async_client import (
-        AsyncStatsAPI as AsyncStatsAPI,
-        AsyncWebsitesAPI as AsyncWebsitesAPI,
-    )
-    from ._client.base import Options as Options
-    from ._client.client import (
-        StatsAPI as StatsAPI,
-        WebsitesAPI as WebsitesAPI,
-    )
-    from ._client.get_many import (
-        AsyncOutcomeStream as AsyncOutcomeStream,
-        OutcomeStream as OutcomeStream,
-    )
-    from ._common.fields import (
-        CountName as CountName,
-        ListName as ListName,
-        TableName as TableName,
-        TotalName as TotalName,
-    )
-    from ._common.progress import Progress as Progress
-    from ._common.settings import NotGiven as NotGiven
-    from ._common.wire import (
-        Credentials as Credentials,
-        Headers as Headers,
-        HttpRequest as HttpRequest,
-        JsonValue as JsonValue,
-    )
-    from ._protocol.check_setup import SetupRow as SetupRow
-    from ._query.builder import Against as Against
-    from ._query.periods import (
-        Day as Day,
-        PreviousUnit as PreviousUnit,
-        Span as Span,
-        Unit as Unit,
-    )
-    from ._query.rules import (
-        HasHostname as HasHostname,
-        MetadataValue as MetadataValue,
-    )
-    from ._results.comparison import (
-        Change as Change,
-        Changes as Changes,
-        Comparison as Comparison,
-        Comparisons as Comparisons,
-        Direction as Direction,
-        EntryChange as EntryChange,
-    )
-    from ._results.bases import Table as Table
-    from ._store.sqlite import StoreStats as StoreStats
-else:
-    __all__, __getattr__, __dir__ = lazy(__name__)
+from ._client.async_client import (
+    AsyncStatsAPI as AsyncStatsAPI,
+    AsyncWebsitesAPI as AsyncWebsitesAPI,
+)
+from ._client.base import Options as Options
+from ._client.client import (
+    StatsAPI as StatsAPI,
+    WebsitesAPI as WebsitesAPI,
+)
+from ._client.get_many import (
+    AsyncOutcomeStream as AsyncOutcomeStream,
+    OutcomeStream as OutcomeStream,
+)
+from ._common.fields import (
+    CountName as CountName,
+    ListName as ListName,
+    TableName as TableName,
+    TotalName as TotalName,
+)
+from ._common.progress import Progress as Progress
+from ._common.settings import NotGiven as NotGiven
+from ._common.wire import (
+    Credentials as Credentials,
+    Headers as Headers,
+    HttpRequest as HttpRequest,
+    JsonValue as JsonValue,
+)
+from ._protocol.check_setup import SetupRow as SetupRow
+from ._query.builder import Against as Against
+from ._query.periods import (
+    Day as Day,
+    NamedPeriod as NamedPeriod,
+    PreviousUnit as PreviousUnit,
+    Span as Span,
+    Unit as Unit,
+)
+from ._query.rules import (
+    HasHostname as HasHostname,
+    MetadataValue as MetadataValue,
+)
+from ._results.comparison import (
+    Change as Change,
+    Changes as Changes,
+    ComparedPair as ComparedPair,
+    Comparison as Comparison,
+    Comparisons as Comparisons,
+    Direction as Direction,
+    EntryChange as EntryChange,
+)
+from ._results.bases import Table as Table
+from ._results.entries import (
+    HourEntry as HourEntry,
+    TimedListEntry as TimedListEntry,
+    TimedPageEntry as TimedPageEntry,
+    WeekEntry as WeekEntry,
+)
+from ._results.tables import Column as Column, Kind as Kind
+from ._store.sqlite import StoreStats as StoreStats
