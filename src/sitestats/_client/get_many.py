@@ -80,7 +80,7 @@ class _Stream(Public, Generic[RunnerT]):
     _results: SimpleQueue[Outcome | BaseException]
     _takes_awaited: ClassVar = False
     _caught: ClassVar[type[BaseException]] = BaseException
-    """What a query may raise that is raised where the outcomes are used."""
+    """The exceptions of a query that are raised where the outcomes are used."""
 
     def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
         self._runner = runner

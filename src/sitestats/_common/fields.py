@@ -49,7 +49,7 @@ CountName: TypeAlias = Literal["pageviews", "visitors"]
 """A field that is one whole number; entries of lists have it too."""
 
 TableName: TypeAlias = ListName | Literal["histogram", "events"]
-"""What has rows of its own in a frame."""
+"""A list, the histogram or events, which have rows of their own in a frame."""
 
 FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 """All fifteen, in the document's order."""
@@ -59,7 +59,7 @@ COUNTS: Final[tuple[CountName, ...]] = get_args(CountName)
 TOTALS: Final[tuple[TotalName, ...]] = get_args(TotalName)
 """The fields that are one number each."""
 TABLES: Final[tuple[TableName, ...]] = ("histogram", *get_args(ListName), "events")
-"""What has rows, in the document's order."""
+"""All of them, in the document's order."""
 LISTS: Final[tuple[ListName, ...]] = get_args(ListName)[1:]
 """The lists whose entries are alike; an entry of pages has a path as its value."""
 

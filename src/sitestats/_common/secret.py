@@ -24,8 +24,8 @@ _OWN: Final = re.compile(
     "|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|range"
     "|if-.*"
 )
-"""With these a request would end elsewhere, or a response would be coded otherwise or
-have another status and no body."""
+"""The client's own headers, and headers that would send a request elsewhere, or change
+the coding or the status of the response."""
 _SECRET: Final = re.compile("auth|cookie|token|key|secret|passw|session")
 
 

@@ -30,7 +30,7 @@ class Period:
     end: dt.datetime | None
     zone: dt.tzinfo | None
     first_day: dt.date | None
-    """In the zone of the response; the requested one where it does not say."""
+    """The days are in the zone of the response, or requested days if it has none."""
     last_day: dt.date | None
     differences: tuple[str, ...]
     """How it differs from the requested one."""

@@ -37,7 +37,7 @@ from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
-"""What ``msgspec.convert`` raises: the second for half of a surrogate pair."""
+"""The errors of ``msgspec.convert``, the second for half of a surrogate pair."""
 _FIRST_USE: Final = threading.Lock()
 """msgspec 0.22 may crash if threads use a type for the first time at once."""
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}

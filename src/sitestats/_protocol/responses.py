@@ -44,7 +44,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 _MOST_EVENTS: Final = 1000
-"""Of all events (section 8)."""
+"""The most events that a response has (section 8)."""
 _WRONG: Final = "does not match the service's documentation"
 _NO_DATA: Final = (
     ": it has nothing of what was requested; the website may be private and need an "

@@ -80,7 +80,7 @@ class Parameters:
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """What is requested that has rows of its own."""
+        """The requested names that have rows of their own."""
         return tuple(name for name in self.names if name not in TOTALS)
 
     @property

@@ -37,7 +37,7 @@ Relation: TypeAlias = Literal[
 ]
 """How the other period of a comparison is found from a query's own."""
 PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
-"""What is repeated before a period: itself, or weeks, months or years."""
+"""How far an earlier period is back: its own length, or weeks, months or years."""
 
 RELATIONS: Final[Mapping[str, PreviousUnit]] = {
     f"previous_{unit}": unit for unit in get_args(PreviousUnit)
@@ -62,7 +62,7 @@ _NAME: Final = re.compile(
 
 
 class Span(Protocol):
-    """What has a first and a last moment, as a ``pandas.Period`` has."""
+    """An object with a first and a last moment, such as a ``pandas.Period``."""
 
     @property
     def start_time(self) -> datetime:

@@ -106,7 +106,7 @@ MetadataValue: TypeAlias = str | bool | int | float | datetime
 FILTERS: Final = tuple(Filters.__annotations__)
 PAGE_FILTERS: Final = frozenset(("page", "pages"))
 METADATA: Final = "metadata."
-"""What the parameter of a metadata filter starts with."""
+"""The beginning of a metadata filter's parameter."""
 DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
 LATEST_VERSION: Final = 6
 LATEST_SHAPE: Final = 5
@@ -141,8 +141,8 @@ _UNLIKELY: Final = (
         "the '*' is taken literally: metadata filters have no wildcards",
     ),
 )
-"""What the service takes and nobody means: a rule, a pattern of ``name=value``, and a
-message."""
+"""Values that the service takes, but that are probably mistakes: a rule, a pattern of
+``name=value``, and a message."""
 
 
 def broken(rule: str, message: str, where: str) -> Problem:

@@ -240,7 +240,7 @@ class Displayed(Public):
 
     if TYPE_CHECKING:
         _displayed: Callable[[], Displayed]
-        """What is shown of a value that ``describe`` does not know by its class."""
+        """The parts to show of a value whose class ``describe`` does not know."""
 
     def _repr_html_(self) -> str:
         from sitestats.analysis._display import Display

@@ -534,9 +534,9 @@ class ComparedPair(Public):
     """Two outcomes to compare: of a query, and of the same for the period before."""
 
     now: Outcome | None
-    """None where the later outcomes have no such query."""
+    """The later outcome, or None if there is no such query."""
     before: Outcome | None
-    """None where the earlier outcomes have no such query."""
+    """The earlier outcome, or None if there is no such query."""
 
     @property
     def sides(self) -> tuple[Outcome, ...]:

@@ -57,7 +57,7 @@ _List: TypeAlias = Entries[ListEntry]
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
 )
-"""What responses were seen to hold; everything else is in ``Stats.extra``."""
+"""Names that responses were seen to have; all others are in ``Stats.extra``."""
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)

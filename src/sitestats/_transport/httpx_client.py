@@ -199,7 +199,7 @@ class _DirectPool:
         self._pool, self._route = pool, route
 
     def create_connection(self, origin: httpcore.Origin) -> Any:  # noqa: ARG002
-        """What httpcore's own method sends by, where a tool wraps and calls that."""
+        """A connection for httpcore's own method, if a tool wraps and calls that."""
         return SimpleNamespace(
             handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
             handle_async_request=partial(self._exchanged, known=False),
@@ -272,7 +272,7 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
 
 
 def proxy_secrets(proxy: httpx.Proxy | None) -> list[Secret]:
-    """What must not be shown of the login at *proxy*."""
+    """The secrets in the login at *proxy*."""
     if proxy is None or (auth := proxy.raw_auth) is None:
         return []
     return [

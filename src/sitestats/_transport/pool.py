@@ -40,7 +40,7 @@ class Pool:
         # A collection of garbage may end an abandoned task while this thread has it.
         self._lock = threading.RLock()
         self._queues = WeakKeyDictionary[Any, dict[Exchange, None]]()
-        """Of each group who came, in this order: the first ones have a place."""
+        """The exchanges of each group as they arrived: the first ones have a place."""
         self._close_idle()
 
     def _close_idle(self) -> None:

@@ -22,7 +22,7 @@ from sitestats._common.secret import SHORTEST, Secret
 from sitestats._common.wire import HttpResponse
 
 _LONG: Final = 12
-"""What has fewer characters may stand in a response by chance."""
+"""A text of fewer characters may stand in a response by chance."""
 _MARK: Final = "…".encode()
 
 

@@ -49,7 +49,7 @@ class _Event(SimpleQueue[None]):
 
 @attrs.define(eq=False, repr=False)
 class Exchange:
-    """One request on its way to its response, in a thread."""
+    """A request and its response, exchanged in a thread."""
 
     new_event: ClassVar[Any] = _Event
     request: HttpRequest
@@ -62,7 +62,7 @@ class Exchange:
     is_over: bool = False
     """Whether it needs no place any more."""
     event: Any = None
-    """What it had to wait for until a place was free."""
+    """The event that ends its wait for a place; None if it did not have to wait."""
     step: str = "tcp"
     """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
     may have left the machine."""

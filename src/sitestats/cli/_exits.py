@@ -137,8 +137,8 @@ _MESSAGES: Final = {
     "interval-version": "hours need version 6: use --api-version 6 or --interval day",
     "metadata-version": "metadata filters need version 6: use --api-version 6",
 }
-"""What to type in a shell, by the broken rule, where the library's message is in steps
-of a query."""
+"""What to type in a shell, by the broken rule, if the library's message names steps of
+a query."""
 
 
 def in_shell_terms(error: object) -> str:

@@ -121,7 +121,7 @@ class ServiceComparison:
         return "\n".join(lines)
 
     def _causes(self) -> Iterator[str]:
-        """What differs, once for all cases in which a name differs alike."""
+        """The differences, each once for all cases that have it."""
         causes = defaultdict[CaseDifference, dict[str, bool | None]](dict)
         for case in self.different:
             for one in case.differences:
@@ -240,7 +240,7 @@ def _differences(
 
 
 def _absent(where: str) -> str:
-    """What a place has without a text; only a mistake has a place outside the data."""
+    """The text of an absent place; only a mistake has a place outside the data."""
     return "missing" if where.startswith(("$", "call")) else "as documented"
 
 
@@ -287,7 +287,7 @@ _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
 """Versions, dates and times, which are not numbers of visitors."""
 _TIMES: Final = ("date", "hour", "week", "year")
-"""What the entries of a histogram have of the period, and not of visitors."""
+"""The values of a histogram's entry that depend on the period alone."""
 _FORMS: Final = {
     "own_hostname": ("str or null", r"null None|str .+"),
     "seconds_on_page": ("number or null", r"(null|int|float) .*"),
@@ -296,7 +296,7 @@ _FORMS: Final = {
     "$.referrers[].value": ("name", r"str [^/:?]+"),
     "$.pages[].value": ("path", r"str /.*"),
 }
-"""What a type and a value are called by their form, at a name or a place."""
+"""The name of a value's form, and its pattern of type and value, by name or place."""
 _LONGEST: Final = 200
 _HOUR: Final = 3600
 _MANY: Final = 100
@@ -394,7 +394,7 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
-    """What the entries of each list are together: their names, times and order."""
+    """What the entries of each list have in common: their names, times and order."""
     for where, values in _lists_of(data).items():
         entries: list[dict[str, Any]] = [e for e in values if isinstance(e, dict)]
         keys: list[Any] = [-_count(entry) for entry in entries]

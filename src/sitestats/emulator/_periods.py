@@ -99,7 +99,7 @@ class Bucket:
     """An entry of the histogram, which ends where the next one begins."""
 
     start: datetime
-    """In UTC."""
+    """When it begins, in UTC."""
     wall: datetime
     """The beginning of its hour, day, week, month or year by the clocks of the zone."""
 

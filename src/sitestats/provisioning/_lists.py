@@ -31,7 +31,7 @@ _FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
 _OF_THE_SERVICE: Final = frozenset(
     ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
 )
-"""What only the service decides, in a list of its websites that was saved."""
+"""The columns of a saved list of websites that only the service decides."""
 # Spreadsheets write true and false in the language of their user.
 _WORDS: Final = {
     True: """true yes 1 wahr ja waar vrai oui verdadero sí si vero sì verdadeiro sim

@@ -122,7 +122,7 @@ class ProvisionedWebsite(Public):
         return {**self.row(), "differences": differences}
 
     def detail(self) -> str:
-        """What to print beside the state; often nothing."""
+        """The text beside the state; often it is empty."""
         if self.state == "to_add":
             visibility = "public" if self.expected.public else "private"
             label = (

@@ -476,7 +476,7 @@ class _Run:
 
 
 def _hostname_of(website: Website) -> str:
-    """Its name as it is requested, so that one website has one name."""
+    """The website's name as it is requested, so that one website has one name."""
     try:
         return StatsQuery(website).hostname
     except InvalidInputError:
