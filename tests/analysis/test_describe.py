@@ -11,11 +11,12 @@ import matplotlib as mpl
 import pytest
 
 from displayed import Page, pages_of, terminal
-from plotted import axes_of, daily, hourly, stats_of
+from plotted import axes_of, daily, entries_of, hourly, stats_of
 from sitestats import (
     Client,
     Entries,
     Failed,
+    HistogramEntry,
     ListEntry,
     NotFoundError,
     Outcomes,
@@ -137,6 +138,18 @@ def test_the_changes_of_a_histogram_are_a_table(client: Client) -> None:
         assert all(other in shown for shown in texts_of(compared))
 
 
+@pytest.mark.parametrize(("months", "label"), [((10, 11), "Nov 2025"), ((1,), "2026")])
+def test_a_bar_has_the_name_of_its_month_or_year(
+    months: tuple[int, ...], label: str
+) -> None:
+    """The first day of a month or of a year is no day of its own."""
+    firsts = [dt.date(y, m, 1) for y in (2025, 2026) for m in months]
+    histogram = [HistogramEntry(first, 9, 3) for first in firsts]
+    for shown in texts_of(entries_of(histogram, HistogramEntry)):
+        assert label in shown
+        assert "-01" not in shown
+
+
 def test_a_list_that_was_cut_says_so() -> None:
     """And so does one without entries."""
     cut = pages_of("/", truncated=True)
@@ -187,14 +200,21 @@ def test_a_number_of_any_size_is_shown() -> None:
 
 
 def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
-    """Columns are aligned, numbers to the right, and texts are on one line."""
+    """Columns are aligned, numbers to the right, and texts are on one line. The title
+    has the days, if they are the same.
+    """
     query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
     blog = query.website("blog.semicomplete.com")
     assert repr(client.stats.get_many([blog, query]).collect()).splitlines() == [
+        "2 queries, 2026-03-01 to 2026-03-04",
+        "                       visitors",
+        "blog.semicomplete.com       298",
+        "semicomplete.com            953",
+    ]
+    two = client.stats.get_many([query.on("yesterday"), query]).collect()
+    assert repr(two).splitlines()[:2] == [
         "2 queries",
-        "                       first day   last day    visitors",
-        "blog.semicomplete.com  2026-03-01  2026-03-04       298",
-        "semicomplete.com       2026-03-01  2026-03-04       953",
+        "                  first day   last day    visitors",
     ]
     odd = Failed(query, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
     lines = repr(Outcomes([odd])).splitlines()

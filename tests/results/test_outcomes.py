@@ -85,7 +85,7 @@ def test_outcomes_are_in_the_order_of_the_queries(client: Client) -> None:
     part = outcomes[28:]
     assert isinstance(part, Outcomes)
     assert part.to_pandas()["query"].tolist() == [28, 29]
-    assert repr(part).startswith("2 queries\n")
+    assert repr(part).startswith("2 queries, 2026-")
     assert [one.index for one in part.retry()] == [28, 29]
 
 

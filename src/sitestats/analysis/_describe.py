@@ -18,7 +18,7 @@ from sitestats._results.comparison import SIDES, Changes, Comparison, Comparison
 from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
-from sitestats._results.tables import column_of, count_rows, label_of, of_rows
+from sitestats._results.tables import column_of, days_text, label_of, of_rows
 
 from ._labels import (
     AGAIN,
@@ -82,7 +82,7 @@ def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
     ]
     note = CUT if entries.truncated else ""
     if entries.name == "histogram":
-        yield Chart(entries.name, columns, note, [*map(_bar, entries[-_MOST_BARS:])])
+        yield Chart(entries.name, columns, note, [*_bars(entries[-_MOST_BARS:])])
     else:
         yield Table(entries.name, columns, note).head(top)
 
@@ -123,6 +123,11 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
     stored = sum(one.stats.from_store for one in outcomes.succeeded)
     found = {column.name: column for column in outcomes._table()}  # noqa: SLF001
     names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
+    title = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
+    periods = {*zip(*(found[name].cells for name in names[:2]), strict=True)}
+    # The only period is in the title, so that a narrow terminal has room for errors.
+    if len(known := periods - {(None, None)}) == 1:
+        title, names = f"{title}, {days_text(*known.pop())}", names[2:]
     columns = [
         column_of("", [label_of(one.query) for one in outcomes]),
         *(found[name] for name in names if name in found),
@@ -131,8 +136,7 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
         f"{failed:,} failed" if failed else "",
         f"{stored:,} from the store" if stored else "",
     )
-    count = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
-    yield Table(count, columns, note).head(top)
+    yield Table(title, columns, note).head(top)
 
 
 @describe.register
@@ -183,8 +187,17 @@ class Chart(Table):
     """The last bars, as many as fit into a chart."""
 
 
-def _bar(entry: HistogramEntry) -> Bar:
-    label, tick = f"{entry.date:%a %Y-%m-%d}", f"{entry.date:%d %b}"
+def _bars(entries: Entries[HistogramEntry]) -> Iterator[Bar]:
+    look = "%a %Y-%m-%d", "%d %b"
+    # Entries do not name their interval: these are months, or years.
+    if len(entries) > 1 and all(one.date.day == 1 for one in entries):
+        is_year = all(one.date.month == 1 for one in entries)
+        look = ("%Y", "year") if is_year else ("%b %Y", "%b")
+    return (_bar(entry, *look) for entry in entries)
+
+
+def _bar(entry: HistogramEntry, label: str, tick: str) -> Bar:
+    label, tick = f"{entry.date:{label}}", f"{entry.date:{tick}}"
     if entry.hour is not None:
         again = AGAIN if entry.start and entry.start.fold else ""
         hour = f"{entry.hour:02}:00{again}"
@@ -197,7 +210,7 @@ def _bar(entry: HistogramEntry) -> Bar:
 
 def chart_note(chart: Chart, which: str) -> str:
     """The note below a chart: why some bars are not whole, and what is left out."""
-    shown, rows = len(chart.bars), count_rows(chart.body)
+    shown, rows = len(chart.bars), len(chart.body[0].cells)
     found = any_of(bar.mark for bar in chart.bars if bar.mark)
     last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
     return joined(found and f"{which} {found}", last)

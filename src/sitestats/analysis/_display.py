@@ -84,9 +84,8 @@ def _lines(table: Table) -> Iterator[str]:
 
 
 def _cells(column: Column, field: str) -> list[str]:
-    texts = (text_in(column, value, field) for value in column.cells)
-    cells = [cut(plain(" ".join(text.split())), _WIDEST) for text in texts]
-    cells = [plain(heading(column.name)), *cells]
+    texts = (" ".join(text_in(column, one, field).split()) for one in column.cells)
+    cells = [plain(heading(column.name)), *(cut(plain(t), _WIDEST) for t in texts)]
     width = max(map(len, cells))
     side = ">" if column.is_number else "<"
     return [f"{cell:{side}{width}}" for cell in cells]

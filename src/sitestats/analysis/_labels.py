@@ -59,8 +59,7 @@ def joined(*notes: str) -> str:
 
 def marks(*, partial: bool, clipped: bool) -> str:
     """Why the numbers of an entry are not whole; empty if they are."""
-    notes = ((CLIPPED, clipped), (NOT_OVER, partial))
-    return ", ".join(note for note, is_so in notes if is_so)
+    return ", ".join(filter(None, [CLIPPED * clipped, NOT_OVER * partial]))
 
 
 def any_of(found: Iterable[str]) -> str:

@@ -83,11 +83,9 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
     """
     if isinstance(result, CollectedOutcomes):
         return _plot_each(cast("Any", result), ax, **choices)
-    if ax is not None:
-        draw(result, ax, **choices)
-        return ax
-    pyplot = load_extra("matplotlib.pyplot", extra="plot")
-    _, ax = pyplot.subplots(layout="constrained")
+    if ax is None:
+        pyplot = load_extra("matplotlib.pyplot", extra="plot")
+        _, ax = pyplot.subplots(layout="constrained")
     draw(result, ax, **choices)
     return ax
 
@@ -121,7 +119,6 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
 
 @draw.register
 def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> None:
-    now = comparison.now
     name = heading(count if field == "histogram" else field)
     if field == "histogram":
         _lines(ax, comparison, count)
@@ -131,8 +128,10 @@ def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> N
     else:
         totals = [(heading(n), one) for n, one in comparison.totals.items()]
         _pairs(ax, totals, "", NOT_OVER if comparison.partial else "")
-    first = ": ".join(filter(None, [label_of(now.query), name]))
-    _set_title(ax, first, period(now), against(comparison), comparison.differs)
+    first = ": ".join(filter(None, [label_of(comparison.now.query), name]))
+    _set_title(
+        ax, first, period(comparison.now), against(comparison), comparison.differs
+    )
 
 
 @draw.register
@@ -189,17 +188,17 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
         look = _WEEKEND | {"transform": ax.get_xaxis_transform(), "where": weekends}
         ax.fill_between(ends, 0, 1, **look)
     _set_time_axis(ax, whens)
-    names = any_of(found)
     return joined(
         "grey: Saturday and Sunday" if is_grey else "",
-        f"hatched: {names}" if names else "",
+        f"hatched: {any_of(found)}" if found else "",
     )
 
 
 def _when_of(entry: Any) -> dt.datetime:
     """When an entry begins, without a zone: matplotlib would convert it to UTC."""
-    hour = dt.time(entry.hour or 0)
-    return _plain(entry.start or dt.datetime.combine(entry.date, hour))
+    return _plain(
+        entry.start or dt.datetime.combine(entry.date, dt.time(entry.hour or 0))
+    )
 
 
 def _plain(value: Any) -> dt.datetime:
