@@ -344,7 +344,7 @@ def test_an_add_that_may_be_under_way_is_waited_for(seconds: float) -> None:
     assert sum(service.pauses) == seconds
     assert service.lists == 1 + len(service.pauses)
     assert len(caught) == (seconds > 0)
-    assert all("sent a.example and 1 more, and" in str(one.message) for one in caught)
+    assert all("sent a.example, b.example, and" in str(one.message) for one in caught)
 
 
 def test_the_wait_ends_as_soon_as_the_website_is_there() -> None:

@@ -122,12 +122,10 @@ class EnsureFlow:
             if left <= 0:
                 return
             if pause == _FIRST_PAUSE:
-                first, *more = pending
                 warn(
-                    f"an earlier run sent {first}"
-                    + (f" and {len(more):,} more" if more else "")
-                    + ", and the list does not show it yet: waiting up to "
-                    f"{left:.0f} seconds, as it may still be under way"
+                    f"an earlier run sent {', '.join(pending)}, and the list does not "
+                    "show it yet: it may still be under way, so this waits up to "
+                    f"{left:.0f} seconds"
                 )
             yield Sleep(min(left, pause))
             moment = yield from now()
