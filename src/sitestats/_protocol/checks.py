@@ -120,8 +120,10 @@ def check_response(
     if path and path != page and not is_filtered and unquote(path) != page:
         if page == "*" and path.startswith(f"/{name}"):
             # Its 0 page views would look as if nobody had come.
-            message = f"the response is about the page {shown(path)}, and none was "
-            message += "requested: leave the website's name out of the base address"
+            message = (
+                f"the response is about the page {shown(path)}, and none was requested"
+                ": leave the website's name out of the base address"
+            )
             problems.append(Problem(message, section="4.3", where="$.path"))
         else:
             wanted = "all pages" if page == "*" else page

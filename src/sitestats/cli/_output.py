@@ -262,7 +262,6 @@ def _described(query: StatsQuery) -> str:
 # --- tables -----------------------------------------------------------------------
 
 _HEADINGS: Final = {"hostname": "website", "percent": "%", "before": "before"}
-"""The headings of columns, by the last word of their names."""
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) -> None:
@@ -281,7 +280,8 @@ def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) ->
         click.echo(_days(rows, ""))
         hidden |= days
     headings = {
-        name: _heading(name)
+        # The last word of a name decides; without a heading the name is its own.
+        name: _HEADINGS.get(name.rpartition("_")[2], "")
         for name in sorted(rows[0], key=lambda name: name not in {"hostname", "start"})
         if name not in hidden
         and not name.endswith("_change")
@@ -299,8 +299,3 @@ def _days(rows: Sequence[Mapping[str, Any]], ending: str) -> str:
         f"{min(str(row[f'first_day{ending}']) for row in rows)} to "
         f"{max(str(row[f'last_day{ending}']) for row in rows)}"
     )
-
-
-def _heading(name: str) -> str:
-    """The heading of a column; empty if the name is its own heading."""
-    return _HEADINGS.get(name.rpartition("_")[2], "")

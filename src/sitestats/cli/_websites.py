@@ -13,7 +13,7 @@ import attrs
 import click
 
 import sitestats
-from sitestats._common.text import plain
+from sitestats._common.text import counted, plain
 
 from . import _options as options
 from ._exits import Code, can_tell, code_of, exit_with, worst
@@ -232,8 +232,7 @@ def ensure(
       sitestats websites ensure websites.toml --yes --journal websites.journal
       sitestats websites ensure list.csv --column hostname=Domain --ignore-columns
     """
-    specs = load(quiet=show.quiet)
-    _ensure(specs, show, connect, yes=yes, journal=journal)
+    _ensure(load(quiet=show.quiet), show, connect, yes=yes, journal=journal)
 
 
 def _echo(lines: str, *, err: bool = False) -> None:
@@ -281,7 +280,5 @@ def _confirm(planned: ProvisioningPlan) -> None:
             f"nothing was added: {_COSTS}; give --yes to add without confirmation"
         )
     _echo(planned.changes(), err=True)
-    number = len(planned.to_add)
-    click.confirm(
-        f"Add {number:,} website{'s' * (number > 1)}? ({_COSTS})", abort=True, err=True
-    )
+    question = f"Add {counted(len(planned.to_add), 'website')}? ({_COSTS})"
+    click.confirm(question, abort=True, err=True)

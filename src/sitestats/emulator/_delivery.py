@@ -208,9 +208,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = dict(response.headers)
         if response.status not in {204, 304}:
             headers["content-length"] = str(len(response.body))
-        lines = [f"HTTP/1.1 {response.status} {responses.get(response.status, '')}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        head = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+        status = f"HTTP/1.1 {response.status} {responses.get(response.status, '')}"
+        lines = [status, *map(": ".join, headers.items()), "", ""]
+        head = "\r\n".join(lines).encode("latin-1", "replace")
         content = b"" if self.command == "HEAD" else response.body
         if fault.cut_off is not None and fault.cut_off < len(content):
             content = content[: fault.cut_off]

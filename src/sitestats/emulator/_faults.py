@@ -86,8 +86,7 @@ class Fault:
         """The response to send; *normal* makes the response without a fault."""
         if not self.replaces:
             response = normal(request)
-            headers = {**response.headers, **self.headers}
-            return attrs.evolve(response, headers=headers)
+            return attrs.evolve(response, headers={**response.headers, **self.headers})
         if self.processed:
             normal(request)
         status = 200 if self.status is None else self.status

@@ -334,8 +334,7 @@ def _when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
             found = _IN_USE.search(str(error))
             if found is None:
                 raise
-            is_late = time.monotonic() >= end
-            if is_late or under_way is None or under_way.signal:
+            if under_way is None or under_way.signal or time.monotonic() >= end:
                 raise BusyError(
                     "Another process, such as a notebook, has the DuckDB file open. "
                     "Close the connection there, and run this again. "
