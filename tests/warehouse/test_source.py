@@ -236,14 +236,27 @@ def test_totals_alone_come_from_histograms() -> None:
             assert own.visitors == visitors
 
 
+@pytest.mark.filterwarnings("ignore:.*left out")
 def test_a_month_settles_once_it_is_over() -> None:
-    """Each night reads the month of its days, and the one before on the first."""
+    """Each night reads the month of its days, the one before on the first, and those
+    that could not be read.
+    """
     world, dataset = World(), Dataset()
     world.visit(at(1), "/a")
     first, lists = dt.date(2026, 2, 10), ["pages", "months"]
-    dataset.update(world.emulator, lists=lists, first_day=first)
-    columns = ("first_day", "pageviews", "partial")
     february = dt.date(2026, 2, 1)
+    query = StatsQuery(SITE).fields("histogram").interval("month")
+    months = world.emulator.client().stats.get(query.between(february, at(4)))
+    body = json.loads(months.body)
+    body["histogram"][0]["visitors"] = "0"
+    world.emulator.fail_next(
+        body=body, when=lambda request: request.params.get("interval") == "month"
+    )
+    coverage = dataset.update(world.emulator, lists=lists, first_day=first)[SITE]
+    assert "$.histogram[0].visitors" in str(coverage.error)
+    columns = ("first_day", "pageviews", "partial")
+    assert dataset.rows("months", *columns) == [(FIRST, 1, True)]
+    dataset.update(world.emulator)
     assert dataset.rows("months", *columns) == [(february, 0, False), (FIRST, 1, True)]
     world.visit(at(31), "/a")
     world.emulator.now = dt.datetime(2026, 4, 1, 12, tzinfo=dt.UTC)
@@ -259,7 +272,8 @@ def test_a_month_settles_once_it_is_over() -> None:
 @pytest.mark.filterwarnings("ignore:.*(the response|left out)")
 def test_days_end_by_the_clock_of_the_service() -> None:
     """This machine may be far ahead, as here. A day that is not over by the response
-    about it is not stored, and a response about another day is none.
+    about it is not stored, and a response about another day is none. A day is read
+    again until all of it can be read.
     """
     world, dataset = World(), Dataset()
     assert world.emulator.now < dt.datetime.now(dt.UTC)
@@ -271,8 +285,13 @@ def test_days_end_by_the_clock_of_the_service() -> None:
     query = StatsQuery(SITE).fields("pageviews", "visitors", "seconds_on_page")
     get = world.emulator.client().stats.get
     other = json.loads(get(query.all_events().on(at(1))).body)
-    wrong = json.loads(get(query.all_events().on(at(4))).body) | {"events": 7}
-    for body, why in ((other, "another day: 2026-03-01"), (wrong, "can't be read")):
+    this = json.loads(get(query.all_events().on(at(4))).body)
+    entries = [{"name": "a", "total": 1}, {"name": "b", "total": "x"}]
+    for body, why in (
+        (other, "another day: 2026-03-01"),
+        (this | {"events": 7}, "$.events: expected an array"),
+        (this | {"events": entries}, "$.events[1].total: expected an integer"),
+    ):
         world.emulator.fail_next(
             body=body, when=lambda request: request.params.get("start") == str(at(4))
         )
@@ -325,6 +344,8 @@ def test_a_website_that_fails_costs_no_other_one_anything() -> None:
     assert errors["blog.example"].startswith("WebsiteLockedError: ")
     assert coverage["blog.example"].lasting
     assert errors["docs.example"].startswith("2026-03-01: ServerError: no ")
+    told = dict(dataset.rows("coverage", "hostname", "behind"))
+    assert (told["shop.example"], told["z.test"]) == (0, 4)
     dataset.update(emulator, hostnames=["nobody.example"])
     assert "nobody.example" not in dataset.state["coverage"]
     gone = dataset.update(emulator)["z.test"]

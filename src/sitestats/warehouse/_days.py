@@ -26,7 +26,8 @@ DAY: Final = dt.timedelta(days=1)
 MONTHS: Final = "months"
 
 WATCHED: Final = 30
-"""How many of the last days are read again if their totals have changed."""
+"""How many of the last days are read again if their totals have changed, and how many
+of those that failed."""
 LONGEST: Final = 366
 """The most days of a histogram."""
 FAILED_IN_A_ROW: Final = 3
@@ -176,7 +177,7 @@ class WebsiteDays:
         self._begin: Final = max(start.read_from, start.reached + DAY - lag * DAY)
         earlier = days_between(start.first, start.read_from - DAY)
         self._wanted: Final = dict.fromkeys(
-            [*days_between(self._begin, last), *earlier, *start.failed]
+            [*days_between(self._begin, last), *earlier, *start.failed[:WATCHED]]
         )
         self.periods: Final = self._histograms()
         """The histograms that are left, the last one first."""
@@ -233,7 +234,7 @@ class WebsiteDays:
         if is_lasting(error):
             self.failed(period, error)
         else:
-            self.note(period[0], error)
+            self._error = f"{period[0]}: {error_line(error)}"
             self.ended |= not self._lists
 
     def schedule(self) -> Iterator[tuple[int, int, dt.date]]:
@@ -255,17 +256,17 @@ class WebsiteDays:
         self._wanted.pop(day, None)
         return not self.ended
 
-    def read(self, day: dt.date, totals: Totals) -> None:
-        """Record that *day* was read, and that it was over."""
+    def read(
+        self, day: dt.date, totals: Totals, unread: SiteStatsError | None = None
+    ) -> None:
+        """Record that *day* was read, except *unread*, and that it was over."""
         self._read.add(day)
         self._failed.pop(day, None)
+        if unread is not None:
+            self._failed[day] = error_line(unread)
         self._failed_in_a_row = 0
         self._watched[day] = self._seen.get(day, totals)
         self._months_from = min(self._months_from or day, day)
-
-    def note(self, day: dt.date, error: SiteStatsError) -> None:
-        """Record what is wrong with *day*, although it was read."""
-        self._error = f"{day}: {error_line(error)}"
 
     def failed(self, period: Period, error: SiteStatsError) -> None:
         """Record that the one day of *period* was not read."""

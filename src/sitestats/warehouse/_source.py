@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -288,13 +288,12 @@ class _Run:
             # A website without a listed or known zone keeps its last known one.
             known = coverage.timezone if coverage else "" if name in zones else "UTC"
             zone = zones.get(name) or known
-            last = last_day(zone, now)
             websites[name] = WebsiteDays(
                 coverage,
                 timezone=zone,
                 lists=frozenset(state["lists"]),
                 first=first,
-                last=first - DAY if last is None else last,
+                last=last_day(zone, now) or now.astimezone(dt.UTC).date() - DAY,
                 lag=self.lag,
             )
             try:
@@ -419,27 +418,22 @@ class _Run:
         elif not stats.partial:
             values = {total: getattr(stats, total) for total in self._totals}
             self._rows[DAYS].add(**key, **values)
-            unread: InvalidResponseError | None = None
             for name in self._lists:
-                try:
+                # It is a problem of the response.
+                with suppress(InvalidResponseError):
                     self._rows[name].add_entries(getattr(stats, name), key)
-                except InvalidResponseError as error:
-                    unread = error
-            if unread is not None:
-                raise unread
-            website.read(day, Totals(stats.pageviews, stats.visitors))
-            if problems := stats.problems:
-                website.note(
-                    day, InvalidResponseError("not as documented", problems=problems)
-                )
+            totals = Totals(stats.pageviews, stats.visitors)
+            website.read(day, totals, _unread(stats))
 
     def _add_months(
-        self, _website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
+        self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
     ) -> None:
         for month, totals in _totals_of(stats, over=False).items():
             end = (month + 31 * DAY).replace(day=1) - DAY
             key |= {"first_day": month, "partial": end > period[1]}
             self._rows[MONTHS].add(**key, **totals._asdict())
+        if unread := _unread(stats):
+            website.failed_months(period, unread)
 
     def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
         """The rows of the progress of each website, which *state* has as well."""
@@ -481,6 +475,13 @@ def _hostname_of(website: Website) -> str:
         return StatsQuery(website).hostname
     except InvalidInputError:
         return str(storable(website.hostname))
+
+
+def _unread(stats: Stats) -> InvalidResponseError | None:
+    """What can't be read of a response, the rest of which is loaded."""
+    if not stats.problems:
+        return None
+    return InvalidResponseError("not as documented", problems=stats.problems)
 
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
