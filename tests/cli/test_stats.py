@@ -321,7 +321,8 @@ def test_a_word_is_days_in_the_zone_of_each_website(
 ) -> None:
     """`--during this-year` needs no zone: it is that of the service's list, for one
     website, several, a list and all, also when it is split; or that of --timezone,
-    which is needed where the service does not list the website.
+    which is needed where the service does not list the website. `this-month` is
+    compared with as many days of the month before.
     """
     emulator.add_website("far.example", timezone="Pacific/Kiritimati")
     (tmp_path / "hosts.txt").write_text("far.example")
@@ -349,6 +350,14 @@ def test_a_word_is_days_in_the_zone_of_each_website(
         months = ("--during", "last-quarter", "--each", "month")
         assert len(requested("far.example", *months)) == 3
         assert len(requested(*listed, "--last", 60, "--each", "month")) in {2, 3}
+    else:
+        month = StatsQuery("far.example").timezone("Pacific/Kiritimati")
+        month = month.during("this-month")
+        both = [month.params(), month.previous("period").params()]
+        days = {(params["start"], params["end"]) for params in both}
+        for against in ("previous_period", "last-month"):
+            found = requested("--all", "--during", "this-month", "--against", against)
+            assert set(found) == days
     emulator.forget_requests()
     zone = ("--during", "last-year", "--timezone", "UTC")
     assert run(command, "far.example", *zone).code == 0

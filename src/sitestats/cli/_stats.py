@@ -303,14 +303,15 @@ def find_rows(
 def _in_zone(
     query: StatsQuery, zone: str | None, split: Callable[[StatsQuery], list[Row]]
 ) -> list[Row]:
-    """The rows of *query*; words of its period become dates if they have to."""
+    """The rows of *query*; words of its period become dates only if they have to, since
+    a comparison treats `this-month` otherwise.
+    """
     zone = parameters_of(query).timezone or zone
-    try:
-        return split(query)
-    except InvalidInputError:
-        if zone is None:
-            raise
-    return split(query.timezone(zone).pinned())
+    zoned = query if zone is None else query.timezone(zone)
+    for made in (query, zoned):
+        with suppress(InvalidInputError):
+            return split(made)
+    return split(zoned if zone is None else zoned.pinned())
 
 
 def other_query(query: StatsQuery, against: str) -> StatsQuery:
