@@ -8,6 +8,7 @@ The examples of one file share one namespace.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import doctest
 import gc
 import ipaddress
@@ -60,14 +61,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_finish() -> None:
     """Leave the tests themselves out of each garbage collection: there are many."""
-    gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish() -> None:
-    """Let everything be collected again, before plugins look at it."""
-    gc.unfreeze()
+    # Libraries report what is left at the very end.
+    atexit.register(gc.unfreeze)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
