@@ -174,6 +174,14 @@ def _main_entry(word: str) -> tuple[str, str, str, str, None]:
     return "single", word, "", "main", None
 
 
+def name_publicly(_app: Sphinx, page: nodes.document, _docname: str) -> None:
+    """Give a link to a class that is private where it is defined its public name."""
+    for link in page.findall(nodes.reference):
+        if "._" in link.get("reftitle", ""):
+            target = link.get("refuri") or link["refid"]
+            link["reftitle"] = target.rpartition("#")[2]
+
+
 def keep_text(_translator: Any, _node: nodes.Node) -> None:
     """Write what is in a node, and nothing around it."""
 
@@ -210,4 +218,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("doctree-read", describe)
     app.connect("doctree-read", add_keywords)
+    app.connect("doctree-resolved", name_publicly)
     app.add_directive("modules", ModuleTable)

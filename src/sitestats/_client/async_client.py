@@ -102,10 +102,11 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             'UTC'
         """
-        flow = operations.add_website(
-            self._settings, hostname, timezone=timezone, public=public, label=label
+        return await self._runner.run(
+            operations.add_website(
+                self._settings, hostname, timezone=timezone, public=public, label=label
+            )
         )
-        return await self._runner.run(flow)
 
     async def plan(self, specs: Iterable[WebsiteSpec | str]) -> ProvisioningPlan:
         """Show what ``ensure`` would do, by the list of websites (section 4.1).
@@ -236,8 +237,9 @@ class AsyncStatsAPI(API[AsyncRunner]):
             1586
         """
         started = Moment(time.monotonic(), time.time())
-        flow = operations.get_stats(self._settings, query, started, fresh=fresh)
-        return await self._runner.run(flow)
+        return await self._runner.run(
+            operations.get_stats(self._settings, query, started, fresh=fresh)
+        )
 
     @overload
     async def compare(
@@ -387,8 +389,9 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        flow = operations.get_jsonp(self._settings, query, callback)
-        return await self._runner.run(flow)
+        return await self._runner.run(
+            operations.get_jsonp(self._settings, query, callback)
+        )
 
 
 class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
@@ -480,10 +483,11 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             >>> asyncio.run(main())["success"]
             True
         """
-        flow = operations.request_json(
-            self._settings, method, path, params=params, json=json
+        return await self._runner.run(
+            operations.request_json(
+                self._settings, method, path, params=params, json=json
+            )
         )
-        return await self._runner.run(flow)
 
     async def check(self, hostname: str | None = None) -> SetupReport:
         """Check whether the set-up works, by a few requests that read.

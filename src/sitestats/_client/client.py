@@ -95,10 +95,11 @@ class WebsitesAPI(API[Runner]):
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        flow = operations.add_website(
-            self._settings, hostname, timezone=timezone, public=public, label=label
+        return self._runner.run(
+            operations.add_website(
+                self._settings, hostname, timezone=timezone, public=public, label=label
+            )
         )
-        return self._runner.run(flow)
 
     def plan(self, specs: Iterable[WebsiteSpec | str]) -> ProvisioningPlan:
         """Show what ``ensure`` would do, by the list of websites (section 4.1).
@@ -219,8 +220,9 @@ class StatsAPI(API[Runner]):
             1586
         """
         started = Moment(time.monotonic(), time.time())
-        flow = operations.get_stats(self._settings, query, started, fresh=fresh)
-        return self._runner.run(flow)
+        return self._runner.run(
+            operations.get_stats(self._settings, query, started, fresh=fresh)
+        )
 
     @overload
     def compare(
@@ -361,8 +363,7 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        flow = operations.get_jsonp(self._settings, query, callback)
-        return self._runner.run(flow)
+        return self._runner.run(operations.get_jsonp(self._settings, query, callback))
 
 
 class Client(BaseClient["httpx.Client", Runner]):
@@ -451,10 +452,11 @@ class Client(BaseClient["httpx.Client", Runner]):
             >>> client.request("GET", "/api/websites")["success"]
             True
         """
-        flow = operations.request_json(
-            self._settings, method, path, params=params, json=json
+        return self._runner.run(
+            operations.request_json(
+                self._settings, method, path, params=params, json=json
+            )
         )
-        return self._runner.run(flow)
 
     def check(self, hostname: str | None = None) -> SetupReport:
         """Check whether the set-up works, by a few requests that read.

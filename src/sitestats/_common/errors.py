@@ -73,17 +73,17 @@ class Problem(Public):
 
 def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
     """A line for each of *problems*; those that differ in their place alone are one."""
-    found: dict[tuple[str, str], list[Problem]] = {}
+    alike: dict[tuple[str, str], list[Problem]] = {}
     for problem in problems:
-        found.setdefault((problem.rule, problem.message), []).append(problem)
-    for first, *others in islice(found.values(), _MOST_LINES):
+        alike.setdefault((problem.rule, problem.message), []).append(problem)
+    for first, *others in islice(alike.values(), _MOST_LINES):
         if len(others) > 1:
             yield f"{first} (and {len(others):,} more, up to {others[-1].where})"
         elif others and others[0].where != first.where:
             yield f"{first} (also at {others[0].where})"
         else:
             yield str(first)
-    if (more := len(found) - _MOST_LINES) > 0:
+    if (more := len(alike) - _MOST_LINES) > 0:
         yield f"… and {more:,} more"
 
 

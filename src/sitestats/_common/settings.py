@@ -47,10 +47,10 @@ NOT_GIVEN: Final = NotGiven.NOT_GIVEN
 # --- checks -----------------------------------------------------------------------
 
 
-def _refusal(name: str, wanted: str, value: object) -> ConfigurationError:
+def _refusal(name: str, expected: str, value: object) -> ConfigurationError:
     # A text may be a key, in the wrong place.
     given = repr(value) if isinstance(value, (int, float)) else type(value).__name__
-    return ConfigurationError(f"{name} is {wanted}, not {given}")
+    return ConfigurationError(f"{name} is {expected}, not {given}")
 
 
 def check_seconds(name: str, value: Any, least: float = 0.001) -> float:
@@ -90,8 +90,8 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
         return cast("bool | ssl.SSLContext", given)
     if isinstance(given, (str, os.PathLike)) and (path := str(cast("Any", given))):
         return path
-    wanted = "True, False, the path of certificates, or an ssl.SSLContext"
-    raise _refusal("verify", wanted, cast("Any", given))
+    expected = "True, False, the path of certificates, or an ssl.SSLContext"
+    raise _refusal("verify", expected, cast("Any", given))
 
 
 # --- values of arguments ----------------------------------------------------------

@@ -75,12 +75,12 @@ def _names_by_part() -> dict[str, set[str]]:
 
     A list of websites may have a wrong name in each of 20,000 lines.
     """
-    found: dict[str, set[str]] = {}
+    by_part: dict[str, set[str]] = {}
     for name in zone_names():
         is_place = "/" in name and not name.startswith("Etc/")
         for part in _parts(name.casefold()) if is_place else ():
-            found.setdefault(part, set()).add(name)
-    return found
+            by_part.setdefault(part, set()).add(name)
+    return by_part
 
 
 def _parts(text: str) -> set[str]:

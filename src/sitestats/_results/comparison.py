@@ -245,14 +245,14 @@ def changes_of(
         None if is_histogram or entries.truncated or entries.incomplete else 0
         for entries in (now, before)
     ]
-    found = list[EntryChange]()
+    changes = list[EntryChange]()
     for place in dict.fromkeys([*new, *old]):
         one, other = new.get(place), old.get(place)
         counts = {
             n: Change(getattr(one, n, unlisted[0]), getattr(other, n, unlisted[1]))
             for n in names
         }
-        found.append(
+        changes.append(
             EntryChange(
                 value=getattr(one, key, None if is_histogram else place),
                 counts=counts,
@@ -262,7 +262,7 @@ def changes_of(
             )
         )
     return Changes(
-        found,
+        changes,
         name=now.name,
         truncated=now.truncated or before.truncated,
         partial=partial,
@@ -655,9 +655,10 @@ class Comparisons(ManyResults[Comparison, TableName]):
         """
         check_name(total, self.totals, "a total of the results")
         labels = labels_of([pair.sides[0] for pair in self._pairs])
-        found = [(n, p.total(total)) for n, p in zip(labels, self._pairs, strict=True)]
+        changes = [pair.total(total) for pair in self._pairs]
         return sorted(
-            found, key=lambda one: (one[1].absolute is None, -abs(one[1].absolute or 0))
+            zip(labels, changes, strict=True),
+            key=lambda row: (row[1].absolute is None, -abs(row[1].absolute or 0)),
         )
 
     def plot(self, total: TotalName | None = None, *, ax: Axes | None = None) -> Axes:
@@ -734,11 +735,11 @@ def compare_halves(
     return warned(Comparisons.of(map(ComparedPair, outcomes[:half], outcomes[half:])))
 
 
-def warned(found: ComparedT) -> ComparedT:
+def warned(comparisons: ComparedT) -> ComparedT:
     """The comparisons, with one warning if periods share days."""
-    if (most := max(map(_shared_days, found), default=0)) > 0:
+    if (most := max(map(_shared_days, comparisons), default=0)) > 0:
         warn(f"the two periods that are compared share {counted(most, 'day')}")
-    return found
+    return comparisons
 
 
 def _shared_days(comparison: Comparison) -> int:

@@ -384,10 +384,8 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     def _lists(self) -> Iterator[tuple[str, Stats]]:
         return ((name, self) for name, _ in self._entries())
 
-    def _entries(self) -> Iterator[tuple[str, Entries[Any]]]:
-        for name, value in self._values.items():
-            if isinstance(value, Entries):
-                yield name, value
+    def _entries(self) -> list[tuple[str, Entries[Any]]]:
+        return [one for one in self._values.items() if isinstance(one[1], Entries)]
 
     def _queries(self) -> Sequence[StatsQuery]:
         return [self.query]

@@ -114,7 +114,7 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     """
     by_name = [{column.name: column for column in table} for table in tables]
     rows = [*map(count_rows, tables)]
-    found: list[Column] = []
+    columns: list[Column] = []
     for name in dict.fromkeys(chain.from_iterable(by_name)):
         having = [one[name] for one in by_name if name in one]
         # Only a table with rows tells the zone of its moments.
@@ -123,8 +123,10 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
             one[name].cells if name in one else repeat(None, count)
             for one, count in zip(by_name, rows, strict=True)
         )
-        found.append(having[0]._replace(cells=[*chain.from_iterable(cells)], zone=zone))
-    return found
+        columns.append(
+            having[0]._replace(cells=[*chain.from_iterable(cells)], zone=zone)
+        )
+    return columns
 
 
 def count_rows(columns: Sequence[Column]) -> int:

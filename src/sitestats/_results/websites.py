@@ -32,9 +32,9 @@ class _NamedValues(Displayed):
         title = values.pop("hostname")
         notes = [*values.pop("differences", ()), *values.pop("problems", ())]
         extra = values.pop("extra")
-        rows = [(name.replace("_", " "), value) for name, value in values.items()]
-        rows += extra.items()
-        return Table(title, of_rows(("", ""), rows), "; ".join(map(str, notes)))
+        known = ((name.replace("_", " "), value) for name, value in values.items())
+        rows = of_rows(("", ""), [*known, *extra.items()])
+        return Table(title, rows, "; ".join(map(str, notes)))
 
 
 @attrs.frozen(kw_only=True)
