@@ -230,23 +230,6 @@ def test_every_fault_becomes_an_error_of_ours(variant: str, error: Exception) ->
     assert len(sent) == 1
 
 
-def test_what_led_to_a_fault_of_httpx_is_told() -> None:
-    """The error has the reasons of the reasons, each once."""
-    error = httpx.ConnectError("handshake")
-    error.__cause__ = OSError("handshake")
-    error.__cause__.__cause__ = ssl.SSLError(1, "no common cipher")
-
-    def fail(_request: httpx.Request) -> httpx.Response:
-        raise error
-
-    reason = "443 failed: handshake: .*no common cipher"
-    with (
-        opened("blocking", fail, retries=0) as client,
-        pytest.raises(ConnectionFailedError, match=reason),
-    ):
-        client.stats.get(QUERY)
-
-
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
     """A body that never ends."""
 

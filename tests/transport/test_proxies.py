@@ -179,6 +179,24 @@ def test_a_proxy_that_refuses(variant: str, scheme: str, password: str) -> None:
         assert (caught.value.maybe_sent, caught.value.step) == (False, "proxy")
 
 
+@trio_too
+def test_what_is_not_trusted_in_a_tunnel_is_not_retried(variant: str) -> None:
+    """As without a proxy, the error has the reason, once, and says what to do."""
+    with (
+        service() as (server, _),
+        serve(leads_to(server)) as proxy,
+        opened(variant, "https://stats.example", proxy=proxy.address) as client,
+        pytest.raises(
+            ConnectionFailedError,
+            match=r"by the proxy .*CERTIFICATE_VERIFY_FAILED.*verify= or SSL_CERT_FILE",
+        ) as caught,
+    ):
+        client.request("GET", "/x")
+    assert (caught.value.temporary, caught.value.step) == (False, "tls")
+    assert str(caught.value).count("CERTIFICATE_VERIFY_FAILED") == 1
+    assert proxy.connections == 1
+
+
 # --- limits -----------------------------------------------------------------------
 
 

@@ -73,9 +73,11 @@ class Failures:
         ours = ProtocolError, TransportError
         if not isinstance(error, (OSError, *ours, library.HTTPError, self._socks)):
             return None
-        links = [error]
-        while (cause := links[-1].__cause__) is not None:
-            links.append(cause)
+        # httpcore's pool raises its errors from None, so the cause is the context.
+        links, last = list[BaseException](), error
+        while last:
+            links.append(last)
+            last = last.__cause__ or (last.__suppress_context__ and last.__context__)
         # If httpx connects to a proxy, its errors tell whether that failed.
         if self._proxy and isinstance(error, self._unsent):
             is_tls = any(isinstance(link, ssl.SSLError) for link in links)
@@ -98,15 +100,14 @@ class Failures:
         message, temporary = f"Could not connect to {self._origin}{self._proxy}: ", True
         if known["maybe_sent"]:
             message = f"The connection to {self._origin} failed: "
-        texts = [str(link) for link in links]
-        reason = ": ".join(filter(None, dict.fromkeys(texts))) or repr(links[0])
-        message += self._redactor.text(reason)[:300]
+        texts = filter(None, dict.fromkeys(map(str, links)))
+        message += self._redactor.text(": ".join(texts) or repr(links[0]))[:300]
         for link in links:
             if isinstance(link, ssl.SSLCertVerificationError):
                 temporary = False
                 message += (
-                    ". If an authority of your own made the service's certificate, "
-                    "name it by verify= or SSL_CERT_FILE"
+                    ". If an authority of your own made the certificate, name it by "
+                    "verify= or SSL_CERT_FILE, and that of a proxy by SSL_CERT_FILE"
                 )
             elif isinstance(link, socket.gaierror | ssl.SSLError):
                 # The other error is that of https to a port that speaks http.

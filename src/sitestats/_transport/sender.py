@@ -1,7 +1,7 @@
 """Send requests by httpx, within limits; the client of httpx is ours, or the user's.
 
 With a client of the user's, ``total_timeout`` of a blocking call is checked between the
-pieces of a body; an awaited one ends by a cancel scope.
+pieces of a body, but not within its head; an awaited one ends by a cancel scope.
 
 The headers of a request hold credentials in plain text, and so do the frames below
 that send it. An exception keeps its frames: so errors are made from the original's
