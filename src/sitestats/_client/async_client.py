@@ -421,7 +421,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             certificates, or an ``ssl.SSLContext``. With False, anyone on the network
             path can read the key.
         headers: Headers to add to every request, for a gateway. They can't replace
-            those of the client; a ``User-Agent`` is put before its own.
+            the client's headers; a ``User-Agent`` is put before its own.
         store: A path, a ``Store`` or a ``KeyValueStore`` of your own, for responses
             about past days, which are then requested once.
         http_client: Your own ``httpx.AsyncClient``, which sends the requests with its

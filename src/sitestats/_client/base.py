@@ -188,7 +188,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         environment are not used.
 
         Args:
-            name: The profile; None for the one that ``SITESTATS_PROFILE`` names.
+            name: The profile; by default, ``SITESTATS_PROFILE`` names it.
                 ``sitestats.profile_names()`` lists them.
             base_url: An address in place of the profile's.
             api_key: A key in place of the profile's, whose file is then not read. None

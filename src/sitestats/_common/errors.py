@@ -367,8 +367,8 @@ def warn(message: str) -> None:
     """Issue a ``SiteStatsWarning`` that names the user's line.
 
     The number of frames between here and the user varies, so the first frame
-    outside of the package is searched for. Awaited calls may have none, and are
-    reported at the event loop's.
+    outside of the package is searched for. Awaited calls may have no such frame, and
+    are reported at the event loop's.
     """
     level, frame = 1, sys._getframe()  # noqa: SLF001  as warnings itself does
     # The name decides: pathlib, which would compare folders, takes long to import.

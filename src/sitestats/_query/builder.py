@@ -298,8 +298,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         Args:
             unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``; None splits nothing.
             websites: Host names or websites, such as ``client.websites.list()``. A
-                website's time zone becomes that of its queries, unless ``timezone`` set
-                one.
+                website's queries use its time zone, unless ``timezone`` set one.
 
         Raises:
             InvalidInputError: The unit is unknown, unit and websites are missing, a

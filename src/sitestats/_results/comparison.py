@@ -150,8 +150,8 @@ class Changes(Items[EntryChange, Never]):
 
     It acts as a sequence. An index is a position or an entry's value, and a slice
     returns ``Changes`` again. An entry that one of the lists lacks has 0 there, or None
-    if the limit cut that list or if entries of it can't be read. One that a list has
-    twice, with other counts, has None there. In a histogram, the first hour, day or
+    if the limit cut that list or if entries of it can't be read. An entry that a list
+    has twice, with other counts, has None there. In a histogram, the first hour, day or
     week of one period is compared with the first one of the other, and so on.
     """
 
@@ -274,7 +274,7 @@ def changes_of(
 def _by_place(
     entries: Entries[Any], key: str, begin: dt.date | None, interval: str | None
 ) -> dict[Any, Any]:
-    """The entries by what those of two periods are matched by."""
+    """The entries by the key that matches the entries of two periods."""
     by_place = dict[Any, Any]()
     for entry in entries:
         place = getattr(entry, key)
@@ -555,7 +555,7 @@ class ComparedPair(Public):
         return Change(total_of(now, name), total_of(before, name))
 
     def cells(self, field: str | None, totals: Sequence[str]) -> Sequence[Column]:
-        """What a frame has of it: the change of each of *totals*, or of a list."""
+        """The cells of a frame: the change of each of *totals*, or of a list."""
         whole = self.comparison
         if field is None:
             return [

@@ -63,8 +63,8 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
-        name is the requested one, with the page and the filters if the query has them;
-        and so is the zone if the response has none.
+        name is the requested one, with the page and the filters if the query has them.
+        Without a zone in the response, the requested zone is used, too.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
@@ -173,7 +173,7 @@ _PLACES: Final = ("hostname", "page", "filters", "", "truncated", "error", "quer
 """The order of the columns; all others are between those."""
 
 Sides: TypeAlias = Sequence[Outcome | None]
-"""The outcome of a query, or those of two periods; None where there is none."""
+"""The outcome of a query, or its outcomes in two periods; None is a missing outcome."""
 
 
 @attrs.frozen(repr=False)
@@ -182,7 +182,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
 
     @abstractmethod
     def _sides(self) -> Sequence[Sides]:
-        """The outcomes of each query; without queries those of none."""
+        """The outcomes of each query; without queries, a query without outcomes."""
 
     @abstractmethod
     def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
@@ -397,8 +397,8 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
 
     ``to_pandas("pages")`` has a row for each entry of the list, in the order of the
     queries. The columns are ``hostname``, ``page`` and ``filters`` (if a query has
-    them), ``timezone``, ``first_day`` and ``last_day`` of the response; those of an
-    entry; ``truncated``, whether the limit cut the list (a histogram has none); and
+    them), ``timezone``, ``first_day`` and ``last_day`` of the response; an entry's
+    values; ``truncated``, whether the limit cut the list (not for a histogram); and
     ``query``, the index of the query. A query that failed has no row, and you get a
     ``SiteStatsWarning``.
 

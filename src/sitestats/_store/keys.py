@@ -106,7 +106,7 @@ def to_store(
     """The key of *response*, which was read as *stats* at the time *now*, and what to
     store; None means nothing.
 
-    The days are those of the response: at midnight "yesterday" is another day here
+    The days are the response's days: at midnight "yesterday" is another day here
     than at the service. The period must be over by this machine's clock and by the
     service's, its ``Date``, since either may be a day ahead.
     """

@@ -122,7 +122,7 @@ class Store(Public):
         return rows[0][0] if rows else None
 
     def set(self, key: str, value: bytes, /) -> None:
-        """Store *value* as that of *key* (as a ``KeyValueStore``)."""
+        """Store *value* under *key* (as a ``KeyValueStore``)."""
         entry = key, value, len(value), _today()
         self._run("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", *entry)
         if self._writes % _PRUNE_EVERY == 0:

@@ -110,7 +110,7 @@ class Failures:
                     "verify= or SSL_CERT_FILE, and that of a proxy by SSL_CERT_FILE"
                 )
             elif isinstance(link, socket.gaierror | ssl.SSLError):
-                # The other error is that of https to a port that speaks http.
+                # A port that speaks http gives WRONG_VERSION_NUMBER.
                 temporary = getattr(link, "reason", link.errno) not in (
                     *(socket.EAI_NONAME, "WRONG_VERSION_NUMBER"),
                 )

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 _VERSION: Final = "0.1.0"
 """The package's version: reading its metadata takes as long as importing httpcore."""
 EXTENSION: Final = "sitestats"
-"""The name in the extensions of a request, whose value is its exchange; and in those of
-a response, whose value is its whole body."""
+"""The name in the extensions of a request, whose value is its exchange, and in the
+extensions of a response, whose value is its whole body."""
 
 NOTHING: Final = httpx.ByteStream(b"")
 

@@ -151,7 +151,7 @@ class Emulator:
     def demo(cls, **options: Any) -> Self:
         """An emulator with three websites and real traffic.
 
-        The traffic is that of semicomplete.com on four days of May 2015,
+        It is the traffic of semicomplete.com on four days of May 2015,
         moved so that its last day is yesterday (in UTC). ``semicomplete.com``
         is public and has all of the traffic. ``blog.semicomplete.com`` and
         ``projects.semicomplete.com`` have parts of the traffic.
