@@ -461,7 +461,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         Args:
             method: Such as ``"GET"``, the only one that is retried.
             path: Below the base address, with a leading slash.
-            params: Query parameters, not yet encoded.
+            params: Query parameters, not yet encoded; one that is None is left out.
             json: The body; None sends none.
 
         Returns:

@@ -79,7 +79,7 @@ class Span(Protocol):
 class NamedPeriod(Public):
     """A period that is named as of a moment: its days depend on the time zone.
 
-    >>> from sitestats._query.periods import NamedPeriod
+    >>> from sitestats.types import NamedPeriod
     >>> word = NamedPeriod("month", 1, datetime(2026, 3, 31, 23, tzinfo=UTC))
     >>> word.days("Asia/Tokyo")
     ('2026-03-01', '2026-03-31')
