@@ -18,6 +18,7 @@ import attrs
 import click
 
 from sitestats import FieldName
+from sitestats._common.text import counted
 
 from . import _options as options
 from ._exits import Code, exit_with, fail, tell, tell_failures, worst
@@ -189,7 +190,7 @@ def update(
     failed, number = report.failed, len(report.websites)
     if not quiet:
         click.echo(
-            f"{report.requests:,} request{'s' * (report.requests != 1)}; "
+            f"{counted(report.requests, 'request')}; "
             f"up to date: {number - len(failed):,} of {number:,} websites"
         )
     tell_failures([(name, site.error) for name, site in failed.items()], number)

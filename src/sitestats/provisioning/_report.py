@@ -234,8 +234,7 @@ class _Items(HasRows[Never], Displayed):
             )
             for item in items
         ]
-        columns = of_rows(_HEADINGS, rows)
-        return Table(self.summary(), columns, "; ".join(self._notes()))
+        return Table(self.summary(), of_rows(_HEADINGS, rows), "; ".join(self._notes()))
 
 
 @attrs.frozen(repr=False)
