@@ -223,12 +223,6 @@ import asyncio, os, sys
 from sitestats import AsyncClient, Client, StatsQuery
 QUERY = StatsQuery("example.com").fields("pageviews")
 """
-NEVER_CLOSED = """
-client = Client(sys.argv[1], proxy=None)
-client.stats.get(QUERY)
-import codecs
-codecs.kept = client
-"""
 FORK_ASYNC = """
 async def get():
     assert (await client.stats.get(QUERY)).pageviews == 3
@@ -269,7 +263,7 @@ with Client(sys.argv[1], max_connections=1, retries=0, proxy=None) as client:
     client.stats.get(QUERY)
 """
 BLOCKS = """
-import contextlib, httpx
+import codecs, contextlib, httpx
 silent = StatsQuery("silent.example").fields("pageviews")
 def queries():
     yield from [silent] * 3
@@ -281,6 +275,8 @@ for more in {"proxy": None}, {"http_client": httpx.Client()}:
     stream = client.stats.get_many(queries()).__enter__()
     with contextlib.suppress(KeyboardInterrupt):
         next(stream)
+client = codecs.kept = Client(sys.argv[1], proxy=None)
+client.stats.get(QUERY)
 """
 """Leaves blocks by Ctrl-C, and ends with others open, while requests are under way."""
 FEW_DESCRIPTORS = """
@@ -312,11 +308,9 @@ def run(program: str, address: str) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        pytest.param(NEVER_CLOSED, id="never closed"),
         pytest.param(INTERRUPTED, id="interrupts", marks=[needs_fork, needs_with]),
         pytest.param(BLOCKS, id="blocks"),
-        pytest.param(FORK_ASYNC, id="fork between loops", marks=needs_fork),
-        pytest.param(FEW_DESCRIPTORS, id="few descriptors", marks=needs_fork),
+        pytest.param(FORK_ASYNC + FEW_DESCRIPTORS, id="descriptors", marks=needs_fork),
     ],
 )
 def test_a_program(server: Server, program: str) -> None:
