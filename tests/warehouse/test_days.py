@@ -68,6 +68,13 @@ def test_a_day_that_fails_holds_no_other_back() -> None:
     assert (site.coverage().through, site.coverage().first) == (at(6), FIRST)
 
 
+def test_a_first_day_may_be_set_back_before_there_are_days() -> None:
+    """The first one was tomorrow; the earlier days are read, and nothing is behind."""
+    site = website(website(first=at(7)).coverage())
+    assert run(site) == [1, 2, 3, 4, 5]
+    assert site.coverage().behind(at(5)) == 0
+
+
 def test_a_run_that_ends_early_goes_on_in_the_next_update() -> None:
     """A website ends after three failures in a row, or that of a histogram which has
     all of its days.

@@ -109,12 +109,13 @@ msgspec.json.Decoder(Coverage)
 def continued(
     coverage: Coverage | None, *, timezone: str, lists: frozenset[str], first: dt.date
 ) -> Coverage:
-    """*coverage*, if its days are the wanted ones; else a new one, for another list or
-    another zone.
+    """*coverage*, if it has days, and they are the wanted ones; else a new one, for
+    another list or another zone.
     """
     first = first if coverage is None else min(first, coverage.first)
     if (
         coverage
+        and coverage.read_from <= coverage.reached
         and coverage.timezone == timezone
         and lists - {MONTHS} <= coverage.lists
     ):
