@@ -462,7 +462,8 @@ class Client(BaseClient["httpx.Client", Runner]):
         """Check whether the set-up works, by a few requests that read.
 
         Args:
-            hostname: A private website, to check the key without a user ID.
+            hostname: A website that the key has to read; without a user ID, a private
+                one checks the key.
 
         Returns:
             Rows for the base address and the credentials, each with its source, for the

@@ -121,19 +121,23 @@ def _check_credentials(
     """Whether the service accepts the key with the user ID for its list of websites, or
     the key alone for the private *website*.
     """
-    if request.credentials is not Credentials.NONE:
-        found = counted(
-            len(read(settings, read_websites, response, request)), "website"
+    listed = request.credentials is not Credentials.NONE and read(
+        settings, read_websites, response, request
+    )
+    if website is not None and settings.api_key is not None:
+        response = yield from send_once(website, settings)
+        read(settings, decode_json, response, website)
+    if listed is not False:
+        return SetupRow(
+            "credentials",
+            f"the service accepts them, and lists {counted(len(listed), 'website')}",
+            ok=True,
         )
-        text = f"the service accepts them, and lists {found}"
-        return SetupRow("credentials", text, ok=True)
     if settings.api_key is None:
         why = "there is no key, and public websites need none"
     elif website is None:
         why = "that needs a user ID, or the name of a private website"
     else:
-        response = yield from send_once(website, settings)
-        read(settings, decode_json, response, website)
         website = attrs.evolve(website, credentials=Credentials.NONE)
         response = yield from send_once(website, settings)
         try:
