@@ -118,7 +118,9 @@ COMMANDS = f"""
 websites pla                             | No such command 'pla'
 stats                                    | name a HOST, or give --all or --hosts-from
 stats --all {HOST}                       | --all: name no HOST
-stats {HOST} {BLOG} --table pages --format csv | requested are: totals
+stats {HOST} {BLOG} --table pages --format csv | one that is requested: totals
+stats {HOST} --table pages               | with --format csv, or for many websites
+stats https://{HOST}                     | names no website below https://{HOST}: give
 stats {HOST} {BLOG} --each moth          | --each
 stats --hosts-from none.txt              | --hosts-from
 stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search'

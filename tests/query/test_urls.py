@@ -98,7 +98,7 @@ def test_an_address_below_a_path_is_read() -> None:
 )
 def test_another_host_is_not_the_service(origin: str) -> None:
     """Neither another name nor another scheme or port is the service's."""
-    with pytest.raises(InvalidInputError, match="below the base address"):
+    with pytest.raises(InvalidInputError, match="names no website below"):
         StatsQuery.from_url(f"{origin}/example.com", BASE)
 
 

@@ -52,13 +52,15 @@ def read_address(
         raise refusal("address", message, "from_url") from None
     base = root if base_url is None else parse_base(base_url, "from_url")
     prefix = unquote(base.prefix)
-    if root.origin != base.origin or not path.startswith(f"{prefix}/"):
-        message = f"the address is not one below the base address {base}"
+    below, is_data = path.removeprefix(f"{prefix}/"), path.endswith(".json")
+    if root.origin != base.origin or below in {"", path}:
+        message = (
+            f"the address names no website below {base}: give a host name alone, or an "
+            "address such as 'https://stats.example.org/example.com'"
+        )
         raise refusal("address", message, "from_url")
     # One suffix only: a page may itself be called /data.json.
-    below = path.removeprefix(f"{prefix}/").removesuffix(".json")
-    is_data = path.endswith(".json")
-    hostname, slash, name = below.partition("/")
+    hostname, slash, name = below.removesuffix(".json").partition("/")
     # A slash behind the host name of a dashboard is common and names no page.
     page = f"/{name}" if name or (slash and is_data) else None
     with Problems() as problems:

@@ -138,11 +138,12 @@ class View:
         has_totals = not {*parameters.fields} <= {*parameters.lists}
         tables = [*(["totals"] if has_totals else []), *parameters.lists]
         known = ", ".join(tables)
-        if self.table is not None and self.table not in tables:
-            raise click.UsageError(
-                f"--table {self.table}: not requested; requested are: {known}"
-            )
         has_one = self.output == "csv" or (self.output == "table" and not is_one)
+        if self.table is not None and (self.table not in tables or not has_one):
+            raise click.UsageError(
+                f"--table {self.table}: with --format csv, or for many websites, give "
+                f"one that is requested: {known}"
+            )
         if has_one and self.table is None and len(tables) > 1:
             raise click.UsageError(
                 "CSV, or a table of many websites, has rows of one thing: add --table "
