@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "sitestats": {
@@ -79,6 +80,28 @@ class Public:
         # A user's own class may have the same name.
         if cls.__module__.startswith("sitestats."):
             cls.__module__ = _MODULES.get(cls.__name__, cls.__module__)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if hasattr(kind := type(self), name):
+                # Its own error, such as that of a field that was not requested.
+                object.__getattribute__(self, name)
+            raise AttributeError(
+                f"{kind.__name__} has no {name!r}: it has {names_of(kind)}",
+                name=name,
+                obj=self,
+            )
+
+
+@cache
+def names_of(kind: type) -> str:
+    """The public names of a class, for an error about another name."""
+    return ", ".join(
+        f".{name}()" if callable(getattr(kind, name)) else f".{name}"
+        for name in dir(kind)
+        if not name.startswith("_")
+    )
 
 
 def lazy(

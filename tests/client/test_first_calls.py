@@ -21,6 +21,7 @@ client.stats.compare(query, "previous_year").now == stats   | True
 client.websites.ensure(["a.example", WebsiteSpec("b.example")]) | 2 added
 query.each(websites)                                        | .each(websites=…)
 query.fields(["pages"])                                     | .fields(*names)
+query.where(page=("/a", "/b"))                              | pages takes several
 query.where(country=["NL"])                                 | [query.where(country=one)
 query.where(country="Netherlands")                          | such as 'NL'
 query.path("/blog/*")                                       | .where(page='/blog/*')
@@ -34,7 +35,17 @@ client.stats.compare(stats, stats)                          | .compare_to(other)
 comparison["visitors"]                                      | comparison.totals
 stats["pages"]                                              | stats.pages
 stats.df                                                    | .to_pandas()
-stats.pages.df                                              | .to_pandas()
+stats.pages.head(3)                                         | .to_pandas()
+stats.compare_to("previous_year")                           | .compare(query, against=
+comparison["pages"].of("New")                               | did you mean 'new'
+query.last_week()                                           | .during()
+list(client.websites)                                       | .list()
+client.websites[0]                                          | .list()
+client.websites.get(host)                                   | .list()
+client.stats(host)                                          | .get()
+WebsiteSpec.load(["a.example"])                             | a path, or a file
+StatsQuery.from_url("https://a.example/")                   | give a host name alone
+client.check("a.example").ok                                | False
 client.websites.add(WebsiteSpec("a.example"))               | ensure([spec])
 client.websites.add("https://a.example")                    | such as 'example.com'
 client.websites.ensure("a.example")                         | ensure(['example.com'])

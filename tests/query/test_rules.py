@@ -415,19 +415,6 @@ def test_all_broken_rules_are_reported_together(count: int) -> None:
             assert {p.rule for p in caught.value.problems} == rules
 
 
-def test_a_list_has_another_place() -> None:
-    """Whoever gives a list where one value goes is told what takes it."""
-    for call, words in (
-        (lambda: Q.where(country=["NL", "BE"]), r"\[query\.where\(country=one\) for "),  # type: ignore[arg-type]
-        (lambda: Q.where(page=("/a", "/b")), "pages takes several"),  # type: ignore[arg-type]
-        (lambda: Q.fields(["visitors"]), r"\.fields\(\*names\)"),  # type: ignore[arg-type]
-        (lambda: StatsQuery([Q, Q]), r"\.each\(websites=…\)"),  # type: ignore[arg-type]
-        (lambda: Q.path("/blog/*"), r"use \.where\(page='/blog/\*'\)"),
-    ):
-        with pytest.raises(InvalidInputError, match=words):
-            call()
-
-
 def test_a_call_reports_each_of_its_wrong_arguments() -> None:
     """A step does not stop at the first wrong argument."""
     for call, count in (

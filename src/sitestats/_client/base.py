@@ -29,7 +29,7 @@ from sitestats._common.settings import (
     credential_of_environment,
     resolve,
 )
-from sitestats._public import Public
+from sitestats._public import Public, names_of
 
 from .runner import AsyncRunner, Runner
 
@@ -66,6 +66,16 @@ class API(Public, Generic[RunnerT]):
     def __init__(self, runner: RunnerT) -> None:
         self._runner = runner
         self._settings = runner.settings
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {names_of(cast('Any', type(self)))}>"
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, *_given: object, **_options: object) -> NoReturn:
+            raise TypeError(f"call a method of {self!r}")
+
+        __call__ = __getitem__
 
 
 class BaseClient(Public, Generic[HttpClientT, RunnerT]):

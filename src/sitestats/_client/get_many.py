@@ -102,11 +102,6 @@ class _Stream(Public, Generic[RunnerT]):
         self._arrived: int = 0
         self._waiting: dict[int, Outcome] = {}
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f"a stream has no {name!r}: call .collect() first")
-
     @abstractmethod
     def _begin(self, job: Job) -> None:
         """Begin a query in a thread or in a task."""

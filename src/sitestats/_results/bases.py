@@ -70,14 +70,6 @@ class HasRows(Generic[FieldT]):
         _tables: Callable[[], Iterable[Table]]
         """The sheets of a workbook."""
 
-    else:
-
-        @property
-        def df(self) -> NoReturn:
-            # Other libraries give the frame this name.
-            name = type(self).__name__
-            raise AttributeError(f"{name} has no 'df': use .to_pandas()")
-
     def to_pandas(self, field: FieldT | None = None) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 

@@ -19,6 +19,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     cast,
+    get_args,
 )
 
 import attrs
@@ -171,9 +172,14 @@ class Changes(Items[EntryChange, Never]):
     def of(self, *directions: Direction) -> Changes:
         """The changes whose direction is one of *directions*.
 
+        Raises:
+            FieldNotRequestedError: There is no such direction.
+
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> gone = client.stats.compare(query)["pages"].of("gone")
         """
+        for name in directions:
+            check_name(name, get_args(Direction), "a direction")
         return attrs.evolve(
             self, items=[item for item in self if item.direction in directions]
         )
@@ -363,11 +369,10 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     @property
     def totals(self) -> Mapping[TotalName, Change]:
         """The totals that both queries requested, by name."""
-        now, before = self.now, self.before
         return {
-            name: Change(total_of(now, name), total_of(before, name))
+            name: Change(total_of(self.now, name), total_of(self.before, name))
             for name in TOTALS
-            if name in now.requested and name in before.requested
+            if name in self.now.requested and name in self.before.requested
         }
 
     @property

@@ -344,6 +344,10 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         from .comparison import Comparison, warned
 
+        if not isinstance(before, Stats):
+            raise TypeError(
+                "give the result before, or use client.stats.compare(query, against=…)"
+            )
         return warned([Comparison(self, before)])[0]
 
     def plot(self, field: TableName | None = None, *, ax: Axes | None = None) -> Axes:

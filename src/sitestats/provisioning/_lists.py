@@ -116,7 +116,13 @@ def load_fields(
     if isinstance(source, str | os.PathLike):
         name, data = os.fspath(source), Path(source).read_bytes()
     else:
-        name, data = str(getattr(source, "name", "<file>")), source.read()
+        # Other things have no read(), and files of text no bytes.
+        name, data = (
+            str(getattr(source, "name", "<file>")),
+            getattr(source, "read", cast("Any", bool))(),
+        )
+    if not isinstance(data, bytes):
+        _refuse("give a path, or a file that is open for bytes", name)
     columns = dict(columns or {})
     rows = [*_read(data, name, columns)]
     if not rows:
@@ -166,7 +172,10 @@ def _fields_of(
         for field in ("hostname", *columns)
         if field in missing
     ]
-    wrong += [f"{shown(key)} is not a field" for key in {*columns} - {*_FIELDS}]
+    wrong += [
+        f"{shown(key)} is not a field: columns= names the column of a field"
+        for key in {*columns} - {*_FIELDS}
+    ]
     for name in others:
         hint = did_you_mean(_folded(name), missing)
         if ignore is False or (hint and ignore):
