@@ -201,8 +201,6 @@ FAULTS: dict[Exception, type[Exception]] = {
     httpx.ConnectError("x"): ConnectionFailedError,
     httpx.ProxyError("x"): ConnectionFailedError,
     httpx.ReadError("x"): ConnectionFailedError,
-    httpx.WriteError("x"): ConnectionFailedError,
-    httpx.RemoteProtocolError("x"): ConnectionFailedError,
     httpx.DecodingError("x"): ConnectionFailedError,
     ConnectionResetError("x"): ConnectionFailedError,
     ConnectionFailedError("x", maybe_sent=False): ConnectionFailedError,
@@ -210,7 +208,6 @@ FAULTS: dict[Exception, type[Exception]] = {
     httpx.ConnectTimeout("x"): RequestTimeoutError,
     httpx.PoolTimeout("x"): RequestTimeoutError,
     httpx.ReadTimeout("x"): RequestTimeoutError,
-    httpx.WriteTimeout("x"): RequestTimeoutError,
 }
 
 
