@@ -138,16 +138,13 @@ def test_the_changes_of_a_histogram_are_a_table(client: Client) -> None:
         assert all(other in shown for shown in texts_of(compared))
 
 
-@pytest.mark.parametrize(("months", "label"), [((10, 11), "Nov 2025"), ((1,), "2026")])
-def test_a_bar_has_the_name_of_its_month_or_year(
-    months: tuple[int, ...], label: str
-) -> None:
+def test_a_bar_has_the_name_of_its_month_or_year() -> None:
     """The first day of a month or of a year is no day of its own."""
-    firsts = [dt.date(y, m, 1) for y in (2025, 2026) for m in months]
-    histogram = [HistogramEntry(first, 9, 3) for first in firsts]
-    for shown in texts_of(entries_of(histogram, HistogramEntry)):
-        assert label in shown
-        assert "-01" not in shown
+    for months, label in (((10, 11), "Nov 2025"), ((1,), "2026")):
+        firsts = [dt.date(year, n, 1) for year in (2025, 2026) for n in months]
+        histogram = [HistogramEntry(first, 9, 3) for first in firsts]
+        for shown in texts_of(entries_of(histogram, HistogramEntry)):
+            assert (label in shown, "-01" in shown) == (True, False)
 
 
 def test_a_list_that_was_cut_says_so() -> None:
@@ -212,10 +209,7 @@ def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
         "semicomplete.com            953",
     ]
     two = client.stats.get_many([query.on("yesterday"), query]).collect()
-    assert repr(two).splitlines()[:2] == [
-        "2 queries",
-        "                  first day   last day    visitors",
-    ]
+    assert "first day   last day    visitors" in repr(two)
     odd = Failed(query, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
     lines = repr(Outcomes([odd])).splitlines()
     assert len(lines) == 4

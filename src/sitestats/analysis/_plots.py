@@ -44,6 +44,8 @@ _TICK: Final = 34
 _MOST_BARS: Final = 60
 """The most entries of a histogram with a bar each; more are steps without gaps."""
 _LONGEST_NAME: Final = 40
+_NARROW: Final = 105
+"""The width of axes whose name has one line, in points."""
 _LONGEST_TITLE: Final = 90
 _LETTER: Final = 5.7
 """The mean width of a letter of a title, in points."""
@@ -292,7 +294,7 @@ def _set_legend(ax: Any) -> None:
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     is_wide = _width(ax) > _SMALL * sum(len(label) + 9 for label in labels)
     lines = 1 if is_wide else len(labels)
-    ax.set_ylim(0, (1 + 28 * lines / _height(ax)) * ax.get_ylim()[1])
+    ax.set_ylim(0, (1 + 40 * lines / _height(ax)) * ax.get_ylim()[1])
     look = {"loc": "upper left", "ncols": 1 + is_wide, **_LOOK}
     ax.legend([*labels.values()], [*labels], **look)
 
@@ -348,7 +350,8 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
     notes: dict[str, None] = {}
     for place, found, entries in zip(grid, groups, drawn, strict=False):
         notes[_histogram(place, entries)] = None
-        room = min(_LONGEST_NAME, int(_width(place) / _LETTER))
+        # Beside their numbers, narrow axes have room for a part of a long name.
+        room = _LONGEST_NAME if (w := _width(place)) > _NARROW else int(w / 6.5)
         _set_title(place, *(cut(label_of(one.query), room) for one in found[:1]))
     more, failed = len(groups) - len(grid), len(outcomes.failed)
     unread = len(outcomes) - failed - len(readable)
