@@ -94,15 +94,12 @@ def test_nothing_that_is_requested_is_dropped(
 
 EACH = """
 --field pagviews                         | did you mean 'pageviews'?
---where contry=NL                        | did you mean 'country'
 --where country                          | 'country' is not NAME=VALUE
 --where country=NL --where country=BE    | given twice
 --metadata a=b --metadata a=c            | given twice
 --event a --all-events                   | give one of the two
---timezone europe/amsterdam              | 'Europe/Amsterdam'
 --limit 0                                | --limit:
 --start 2026-13-01                       | --start: '2026-13-01' is not a day
---end x                                  | --end:
 --last 3 --on today                      | --last, --on, --during
 --during 2026-1                          | 'this-week' or a date, not '2026-1'
 --timeout 0                              | --timeout

@@ -70,7 +70,12 @@ def bar(stream: TextIO, what: str, **options: Any) -> Generator[ShowProgress]:
 def test_a_terminal_has_a_line_that_is_redrawn(
     terminal: Terminal, clock: Clock
 ) -> None:
-    """A line is redrawn twice a second; nothing of it is left at the end."""
+    """A line is redrawn twice a second, not before something is done; nothing of it is
+    left at the end.
+    """
+    with bar(terminal, "nothing"):
+        assert terminal.getvalue() == ""
+    assert terminal.getvalue() == ""
     with bar(terminal, "websites", clock=clock) as show:
         for done in range(1, 1001):
             show(done, 1000)
@@ -122,13 +127,6 @@ def test_the_line_is_erased_when_the_work_fails(terminal: Terminal) -> None:
     drawn, blank, end = terminal.drawings
     assert drawn == f"[{'#' * 8}{'.' * 8}] 1 of 2 websites^C"
     assert (blank, end) == (" " * len(drawn), "")
-
-
-def test_nothing_is_drawn_before_something_is_done(terminal: Terminal) -> None:
-    """A call that does nothing leaves a terminal as it was."""
-    with bar(terminal, "websites"):
-        pass
-    assert terminal.getvalue() == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from pictures import ALL, PICTURES, Cell, Plot, Screen
+from pictures import ALL, PICTURES, Cell
 
 pytestmark = pytest.mark.long
 
@@ -36,14 +36,13 @@ def named() -> dict[str, str]:
 def test_pages_pictures_and_functions_are_the_same() -> None:
     """Each picture is there, light and dark, made by a function and named by a page."""
     assert named().keys() == ALL.keys()
+    # Those who don't see a picture read that its traffic is made up.
+    assert {n for n, alt in named().items() if "made up" not in alt} <= {
+        "demo",
+        "error",
+    }
     stems = {path.stem for path in PICTURES.iterdir()}
     assert stems == {f"{name}-{theme}" for name in ALL for theme in ("light", "dark")}
-
-
-def test_made_up_traffic_is_labelled() -> None:
-    """The text for those who don't see a picture says that the traffic is made up."""
-    real = {"demo", "error"}
-    assert {name for name, alt in named().items() if "made up" not in alt} <= real
 
 
 def test_the_picture_of_the_readme_is_of_its_code() -> None:
@@ -63,13 +62,6 @@ def test_the_pictures_are_small() -> None:
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_what_makes_a_picture_runs(name: str) -> None:
-    """What a picture shows can be made again, all but the photograph of the browser."""
+    """What a picture shows can be made again, all but the drawing."""
     content = ALL[name]()
-    match content:
-        case Cell():
-            assert "<table" in content.html
-        case Plot():
-            assert content.picture("dark")
-        case Screen():
-            assert "Traceback" not in content.text
-            assert content.picture("dark")
+    assert "Traceback" not in getattr(content, "text", "")
