@@ -424,18 +424,8 @@ def test_frames_of_totals_and_of_a_list(growth: Comparisons) -> None:
     frame = growth.to_polars()
     days = ("first_day", "last_day", "first_day_before", "last_day_before")
     totals = [name + end for name in growth.totals for end in ENDS]
-    assert frame.columns == [
-        *(
-            "hostname",
-            "timezone",
-            *days,
-            *totals,
-            "partial",
-            "differs",
-            "error",
-            "query",
-        )
-    ]
+    ends = ("partial", "differs", "error", "query")
+    assert frame.columns == ["hostname", "timezone", *days, *totals, *ends]
     assert frame["hostname"].to_list() == [HOST, BLOG]
     assert [str(frame[day][0]) for day in days] == [*LAST, *FIRST]
     changes = [comparison.totals["visitors"] for comparison in growth]
@@ -469,6 +459,7 @@ def test_what_failed_or_is_alone_has_its_row(client: Client) -> None:
     assert frame["visitors_change"].null_count() == 3
     assert frame["partial"].to_list() == [False, None, None, None]
     assert frame["first_day"].is_null().to_list() == [False, False, False, True]
+    assert frame["timezone"].is_null().to_list() == [False, True, False, False]
     assert frame["error"][1].count("NotFoundError: ") == 2
     assert len(growth) == 1
     assert [one.index for one in growth.failed] == [1, 1]
