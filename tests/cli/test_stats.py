@@ -325,11 +325,10 @@ def test_a_word_is_days_in_the_zone_of_each_website(
     """
     emulator.add_website("far.example", timezone="Pacific/Kiritimati")
     (tmp_path / "hosts.txt").write_text("far.example")
-    pinned = (
-        StatsQuery("far.example")
-        .during("this-year")
-        .pinned(timezone="Pacific/Kiritimati")
-    )
+    far = StatsQuery("far.example").timezone("Pacific/Kiritimati")
+
+    def days_of(query: StatsQuery) -> tuple[str, str]:
+        return query.params()["start"], query.params()["end"]
 
     def requested(*options: object) -> list[tuple[str, str]]:
         emulator.forget_requests()
@@ -341,22 +340,20 @@ def test_a_word_is_days_in_the_zone_of_each_website(
             if request.path == "/far.example.json"
         ]
 
-    here = (pinned.params()["start"], pinned.params()["end"])
     listed = ["--hosts-from", str(tmp_path / "hosts.txt")]
     for hosts in (["far.example"], [HOST, "far.example"], listed, ["--all"]):
-        assert here in requested(*hosts, "--during", "this-year")
+        year = requested(*hosts, "--during", "this-year")
+        assert days_of(far.during("this-year")) in year
     if command == "stats":
         months = ("--during", "last-quarter", "--each", "month")
         assert len(requested("far.example", *months)) == 3
         assert len(requested(*listed, "--last", 60, "--each", "month")) in {2, 3}
     else:
-        month = StatsQuery("far.example").timezone("Pacific/Kiritimati")
-        month = month.during("this-month")
-        both = [month.params(), month.previous("period").params()]
-        days = {(params["start"], params["end"]) for params in both}
+        month = far.during("this-month")
+        both = {days_of(month), days_of(month.previous("period"))}
         for against in ("previous_period", "last-month"):
-            found = requested("--all", "--during", "this-month", "--against", against)
-            assert set(found) == days
+            words = ("--during", "this-month", "--against", against)
+            assert {*requested("--all", *words)} == both
     emulator.forget_requests()
     zone = ("--during", "last-year", "--timezone", "UTC")
     assert run(command, "far.example", *zone).code == 0

@@ -232,6 +232,7 @@ def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
         (TOTALS.since("2026-11-01"), "2026-11-01", "2026-11-20", ""),
         (TOTALS.since("2026-11-01"), "2026-11-01", "2026-11-17", "'today' was"),
         (TOTALS, "2026-10-20", "2026-11-20", ""),
+        (TOTALS.since("2026-12-01"), "2026-12-01", "2026-11-20", "name both days"),
     ],
 )
 def test_words_go_by_the_services_own_date(

@@ -11,7 +11,6 @@ from sitestats.warehouse import Coverage
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,
-    FAILED_IN_A_ROW,
     Days,
     Totals,
     WebsiteDays,
@@ -81,7 +80,6 @@ def test_a_run_that_ends_early_goes_on_in_the_next_update() -> None:
     """
     site = website(days=9)
     assert run(site, lambda day: None if day == 2 else DOWN) == [1, 2, 3, 4, 5]
-    assert FAILED_IN_A_ROW == 3
     # A day that was not read before it is not there either.
     site = website()
     site.read(at(1), ONE)
@@ -113,12 +111,7 @@ def test_months_are_read_from_the_first_that_changed() -> None:
     assert site.coverage().months_from is None
     site = website(site.coverage(), days=41, lists=both, lag=0)
     run(site)
-    period = site.take_months()
-    assert period == (dt.date(2026, 2, 1), at(41))
-    site.failed_months(period, DOWN)
-    assert site.coverage().error == "months: ServerError: down (status 503)"
-    site = website(site.coverage(), days=41, lists=both, lag=0)
-    assert site.take_months() == period
+    assert site.take_months() == (dt.date(2026, 2, 1), at(41))
     # A table that is new has all of them.
     run(site := website(days=40))
     site = website(site.coverage(), days=40, lists=both)

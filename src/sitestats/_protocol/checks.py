@@ -67,6 +67,12 @@ def _period(  # noqa: PLR0917  a cache's key
         moments.append(moment)
         days.append(day or asked)
     (start_at, end_at), (first_day, last_day) = moments, days
+    if first_day and last_day and last_day < first_day:
+        # Only one of them was requested; the numbers of no day are 0.
+        differences.append(
+            f"the response's period starts on {first_day}, and ends before, on "
+            f"{last_day}: name both days"
+        )
     return Period(start_at, end_at, zone, first_day, last_day, tuple(differences))
 
 

@@ -422,8 +422,7 @@ class _Run:
                 # It is a problem of the response.
                 with suppress(InvalidResponseError):
                     self._rows[name].add_entries(getattr(stats, name), key)
-            totals = Totals(stats.pageviews, stats.visitors)
-            website.read(day, totals, _unread(stats))
+            website.read(day, Totals(stats.pageviews, stats.visitors), _unread(stats))
 
     def _add_months(
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -479,9 +478,8 @@ def _hostname_of(website: Website) -> str:
 
 def _unread(stats: Stats) -> InvalidResponseError | None:
     """What can't be read of a response, the rest of which is loaded."""
-    if not stats.problems:
-        return None
-    return InvalidResponseError("not as documented", problems=stats.problems)
+    error = InvalidResponseError("not as documented", problems=stats.problems)
+    return error if stats.problems else None
 
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
