@@ -296,8 +296,9 @@ class AsyncStatsAPI(API[AsyncRunner]):
             414
         """
         queries = operations.of_both_periods(self._settings, query, against)
-        outcomes = await self.get_many(queries, fresh=fresh).collect()
-        return compare_halves(outcomes, query)
+        return compare_halves(
+            await self.get_many(queries, fresh=fresh).collect(), query
+        )
 
     def get_many(
         self,

@@ -278,8 +278,7 @@ class StatsAPI(API[Runner]):
             [414, 123]
         """
         queries = operations.of_both_periods(self._settings, query, against)
-        outcomes = self.get_many(queries, fresh=fresh).collect()
-        return compare_halves(outcomes, query)
+        return compare_halves(self.get_many(queries, fresh=fresh).collect(), query)
 
     def get_many(
         self,

@@ -430,7 +430,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         >>> [(row["field"], row["value"], row["change"]) for row in found.to_dicts()]
         [('countries', 'DE', 30), ('countries', 'TR', 24)]
         """
-        found = [
+        known = (
             (
                 *(name, item.value, change.now, change.before),
                 *(change.absolute, change.percent, item.direction),
@@ -439,9 +439,9 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
             if name != "histogram"
             for item in changes
             if (change := next(iter(item.counts.values()))).absolute
-        ]
-        found.sort(key=lambda row: -abs(row[4] or 0))
-        return Table("largest changes", of_rows(_ROWS, found[:rows]))
+        )
+        largest = sorted(known, key=lambda row: -abs(row[4] or 0))
+        return Table("largest changes", of_rows(_ROWS, largest[:rows]))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The comparison as plain values, ready for JSON: the website, both periods,

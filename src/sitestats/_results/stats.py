@@ -344,7 +344,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         from .comparison import Comparison, warned
 
-        if not isinstance(before, Stats):
+        if not isinstance(cast("Any", before), Stats):
             raise TypeError(
                 "give the result before, or use client.stats.compare(query, against=…)"
             )
