@@ -47,7 +47,7 @@ def _period(  # noqa: PLR0917  a cache's key
     today: dt.date | None,
 ) -> Period:
     zone, differences = find_zone(zone_name), list[str]()
-    moments, days = list[dt.datetime | None](), list[dt.date | None]()
+    bounds = list[tuple[dt.datetime | None, dt.date | None]]()
     for name, text, wanted, within in (
         ("start", start, wanted_start, _HOUR),
         ("end", end, wanted_end, -_HOUR),
@@ -64,9 +64,8 @@ def _period(  # noqa: PLR0917  a cache's key
                 f"the response's period {name}s on {day} in {zone_name}, but "
                 f"{shown(wanted)} was requested"
             )
-        moments.append(moment)
-        days.append(day or asked)
-    (start_at, end_at), (first_day, last_day) = moments, days
+        bounds.append((moment, day or asked))
+    (start_at, first_day), (end_at, last_day) = bounds
     if first_day and last_day and last_day < first_day:
         # Only one of them was requested; the numbers of no day are 0.
         differences.append(
