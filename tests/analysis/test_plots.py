@@ -423,13 +423,13 @@ def test_texts_do_not_overlap(name: str) -> None:
     assert illegible(READ[name].plot(ax=axes_of()).figure) == []
 
 
-LONG = [monthly(36), daily(2), weekly(5)]
+LONG = [monthly(36), daily(2), weekly(5), hourly(48)]
 
 
 @pytest.mark.parametrize(
     ("histogram", "rows"),
     [
-        *((daily(30, partial=1), 2), (hourly(48), 0)),
+        (daily(30, partial=1), 2),
         *(pytest.param(one, 0, marks=pytest.mark.long) for one in LONG),
     ],
 )

@@ -110,6 +110,7 @@ def test_the_status_shows_what_is_behind(run: Run, emulator: Emulator) -> None:
     assert emulator.requests == ()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("updated")
 def test_a_website_is_forgotten(run: Run, emulator: Emulator) -> None:
     """One that is still listed has to be forced. The status does not have it then."""
@@ -166,6 +167,7 @@ def test_while_a_notebook_has_the_file_open(
     assert str(days[0][0]) == SINCE
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("updated")
 def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
     """The websites of a file are read, and a day that fails is one to try later."""
