@@ -264,7 +264,9 @@ def changes_of(
                 counts=counts,
                 direction=_direction(counts[names[0]], one, other),
                 before=getattr(other, key, None) if is_histogram else None,
-                partial=any(getattr(e, "partial", partial) for e in (one, other) if e),
+                partial=any(e.partial for e in (one, other) if e)
+                if is_histogram
+                else partial,
             )
         )
     return Changes(

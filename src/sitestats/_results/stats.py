@@ -345,9 +345,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         from .comparison import Comparison, warned
 
         if not isinstance(cast("Any", before), Stats):
-            raise TypeError(
-                "give the result before, or use client.stats.compare(query, against=…)"
-            )
+            raise TypeError("not a result; use client.stats.compare(query, against=…)")
         return warned([Comparison(self, before)])[0]
 
     def plot(self, field: TableName | None = None, *, ax: Axes | None = None) -> Axes:
