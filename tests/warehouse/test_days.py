@@ -102,6 +102,16 @@ def test_days_that_always_fail_take_turns() -> None:
     assert sorted(site.coverage().failed) == [at(day) for day in range(3, 9)]
 
 
+def test_days_that_are_read_in_part_are_read_again() -> None:
+    """They end no run, however many, and thirty of them are requested in another."""
+    site = website(days=50)
+    for *_, day in sorted(site.schedule()):
+        assert site.take(day)
+        site.read(day, ONE, DOWN)
+    again = run(website(site.coverage(), days=50))
+    assert again == [50, *range(1, 31)]
+
+
 def test_months_are_read_from_the_first_that_changed() -> None:
     """Of days that were read, from the month of the first to the last; once."""
     both = PAGES | {"months"}
