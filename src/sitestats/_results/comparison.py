@@ -253,18 +253,18 @@ def changes_of(
     ]
     changes = list[EntryChange]()
     for place in dict.fromkeys([*new, *old]):
-        one, other = new.get(place), old.get(place)
+        entry, earlier = new.get(place), old.get(place)
         counts = {
-            n: Change(getattr(one, n, unlisted[0]), getattr(other, n, unlisted[1]))
+            n: Change(getattr(entry, n, unlisted[0]), getattr(earlier, n, unlisted[1]))
             for n in names
         }
         changes.append(
             EntryChange(
-                value=getattr(one, key, None if is_histogram else place),
+                value=getattr(entry, key, None if is_histogram else place),
                 counts=counts,
-                direction=_direction(counts[names[0]], one, other),
-                before=getattr(other, key, None) if is_histogram else None,
-                partial=any(e.partial for e in (one, other) if e)
+                direction=_direction(counts[names[0]], entry, earlier),
+                before=getattr(earlier, key, None) if is_histogram else None,
+                partial=any(e.partial for e in (entry, earlier) if e)
                 if is_histogram
                 else partial,
             )
@@ -313,11 +313,11 @@ def _distance(
             return (day - begin).days, entry.hour or 0, fold
 
 
-def _direction(change: Change, one: object, other: object) -> Direction:
+def _direction(change: Change, now: object, before: object) -> Direction:
     if change.absolute is None:
         return "unknown"
-    if one is None or other is None:
-        return "gone" if one is None else "new"
+    if now is None or before is None:
+        return "gone" if now is None else "new"
     return "up" if change.absolute > 0 else "down" if change.absolute else "same"
 
 
@@ -509,7 +509,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
-        sides = (Succeeded(one.query, 0, one) for one in (self.now, self.before))
+        sides = (Succeeded(stats.query, 0, stats) for stats in (self.now, self.before))
         # The row of a single query leaves out the error and the index.
         return Comparisons.of([ComparedPair(*sides)])._table()[:-2]  # noqa: SLF001
 
@@ -548,12 +548,12 @@ class ComparedPair(Public):
     @property
     def sides(self) -> tuple[Outcome, ...]:
         """The one or two outcomes."""
-        return tuple(one for one in (self.now, self.before) if one is not None)
+        return tuple(side for side in (self.now, self.before) if side is not None)
 
     @property
     def comparison(self) -> Comparison | None:
         """The comparison; None where one of the two has no statistics."""
-        results = [one.stats for one in self.sides if one.stats is not None]
+        results = [side.stats for side in self.sides if side.stats is not None]
         return Comparison(*results) if len(results) == 2 else None  # noqa: PLR2004
 
     def total(self, name: str) -> Change:
@@ -570,7 +570,7 @@ class ComparedPair(Public):
                 column_of("partial", [whole and whole.partial]),
                 column_of("differs", [whole and whole.differs]),
             ]
-        if whole is not None and all(has_list(one, field) for one in self.sides):
+        if whole is not None and all(has_list(side, field) for side in self.sides):
             return whole._table(field)  # noqa: SLF001 - of this module
         nothing = no_entries(field, self.now or self.before)
         return changes_of(nothing, nothing)._table()  # noqa: SLF001 - of this module
@@ -614,7 +614,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
     def of(cls, pairs: Iterable[ComparedPair]) -> Self:
         """The comparison of each pair that has results on both sides."""
         pairs = tuple(pairs)
-        return cls([one for pair in pairs if (one := pair.comparison)], pairs)
+        return cls([whole for pair in pairs if (whole := pair.comparison)], pairs)
 
     @property
     def unmatched(self) -> tuple[Succeeded, ...]:
@@ -640,8 +640,8 @@ class Comparisons(ManyResults[Comparison, TableName]):
     @property
     def totals(self) -> tuple[TotalName, ...]:
         """The totals that some result has, in the document's order."""
-        results = [one.stats or () for one in self._outcomes()]
-        return tuple(name for name in TOTALS if any(name in one for one in results))
+        results = [outcome.stats or () for outcome in self._outcomes()]
+        return tuple(name for name in TOTALS if any(name in stats for stats in results))
 
     def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
         """The changes of one total, the largest first, as the table and the plot show
@@ -723,7 +723,7 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Compared
         pairs.append(ComparedPair(outcome, same.popleft() if same else None))
     return [
         *pairs,
-        *(ComparedPair(None, one) for rest in earlier.values() for one in rest),
+        *(ComparedPair(None, outcome) for rest in earlier.values() for outcome in rest),
     ]
 
 
@@ -760,8 +760,8 @@ def _shared_days(comparison: Comparison) -> int:
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:
     """What each outcome is about, with its days where others are about the same."""
-    labels = [label_of(one.query) for one in outcomes]
-    texts = [days_text(*days_of(one)[1:]) for one in outcomes]
+    labels = [label_of(outcome.query) for outcome in outcomes]
+    texts = [days_text(*days_of(outcome)[1:]) for outcome in outcomes]
     often = Counter(labels)
     return [
         f"{label}, {text}" if text and often[label] > 1 else label

@@ -191,10 +191,10 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
     @property
     def failed(self) -> tuple[Failed, ...]:
         """The outcomes without a response, in the order of the queries."""
-        return tuple(one for one in self._outcomes() if isinstance(one, Failed))
+        return tuple(side for side in self._outcomes() if isinstance(side, Failed))
 
     def _outcomes(self) -> Sequence[Outcome]:
-        return [one for sides in self._sides() for one in sides if one is not None]
+        return [side for sides in self._sides() for side in sides if side is not None]
 
     def _queries(self) -> Sequence[StatsQuery]:
         return [outcome.query for outcome in self._outcomes()]
@@ -230,7 +230,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
 def _why_missing(outcome: Outcome, sides: Sides, field: str) -> str | None:
     """Why an outcome has no rows in the frame of a list; None where it has."""
     if outcome.error or has_list(outcome, field):
-        is_alone = not all(one and one.stats for one in sides)
+        is_alone = not all(side and side.stats for side in sides)
         return error_of(outcome) or ("in one period alone" if is_alone else None)
     return f"{field} can't be read"
 
@@ -239,7 +239,7 @@ def _of_query(
     sides: Sides, cells: Sequence[Column], field: str | None
 ) -> Sequence[Column]:
     """The *cells* with what their rows are about: the query, its days, its errors."""
-    outcome = next((one for one in sides if one), None)
+    outcome = next((side for side in sides if side), None)
     values: dict[str, Any] = subject(outcome.query) if outcome else {"hostname": None}
     for ending, side in zip(("", "_before"), sides, strict=False):
         zone, first, last = days_of(side)
@@ -276,7 +276,7 @@ class CollectedOutcomes(
     @property
     def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:
         """The outcomes with statistics, in the order of the queries."""
-        return tuple(one for one in self._items if isinstance(one, Succeeded))
+        return tuple(item for item in self._items if isinstance(item, Succeeded))
 
     def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
         """Compare these outcomes with those *before*, website by website.
@@ -345,7 +345,7 @@ class CollectedOutcomes(
         return [(outcome,) for outcome in self._items or (None,)]
 
     def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
-        requested = {n for one in self for n in parameters_of(one.query).fields}
+        requested = {n for outcome in self for n in parameters_of(outcome.query).fields}
         totals = [name for name in TOTALS if name in requested]
         for (outcome,) in self._sides():
             stats = outcome.stats if outcome else None
@@ -383,7 +383,7 @@ class CollectedOutcomes(
     def _with_retried(self, retried: Iterable[Outcome]) -> Self:
         """These outcomes with those *retried* in place of the failed ones."""
         indices = [failed.index for failed in self.failed]
-        newer = [attrs.evolve(one, index=indices[one.index]) for one in retried]
+        newer = [attrs.evolve(item, index=indices[item.index]) for item in retried]
         return type(self)([*self.succeeded, *newer], self._collect)
 
 

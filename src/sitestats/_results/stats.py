@@ -322,9 +322,9 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         lists = dict(self._entries())
         return {
             **{name: for_json(getattr(self, name)) for name in names},
-            "truncated": [name for name, one in lists.items() if one.truncated],
+            "truncated": [name for name, entries in lists.items() if entries.truncated],
             **self._values,
-            **{name: [*one.to_dicts()] for name, one in lists.items()},
+            **{name: [*entries.to_dicts()] for name, entries in lists.items()},
         }
 
     @property
@@ -387,7 +387,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         return ((name, self) for name, _ in self._entries())
 
     def _entries(self) -> list[tuple[str, Entries[Any]]]:
-        return [one for one in self._values.items() if isinstance(one[1], Entries)]
+        return [item for item in self._values.items() if isinstance(item[1], Entries)]
 
     def _queries(self) -> Sequence[StatsQuery]:
         return [self.query]
@@ -417,9 +417,9 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         names = ("first_day", "last_day", "partial")
         about = {name: getattr(self, name) for name in names if getattr(self, name)}
         values = {**about, **self._values}
-        for name, one in self._entries():
-            what = "entry" if len(one) == 1 else "entries"
-            values[name] = f"<{len(one)} {what}{', truncated' * one.truncated}>"
+        for name, entries in self._entries():
+            what = "entry" if len(entries) == 1 else "entries"
+            values[name] = f"<{len(entries)} {what}{', truncated' * entries.truncated}>"
         hostname = cut(self.hostname or self.query.hostname)
         shown = [f"{name}={value}" for name, value in values.items()]
         return f"Stats({', '.join([repr(hostname), *shown])})"

@@ -116,12 +116,12 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     rows = [*map(count_rows, tables)]
     columns: list[Column] = []
     for name in dict.fromkeys(chain.from_iterable(by_name)):
-        having = [one[name] for one in by_name if name in one]
+        having = [table[name] for table in by_name if name in table]
         # Only a table with rows tells the zone of its moments.
-        zone = common_zone([one.zone for one in having if any(one.cells)])
+        zone = common_zone([column.zone for column in having if any(column.cells)])
         cells = (
-            one[name].cells if name in one else repeat(None, count)
-            for one, count in zip(by_name, rows, strict=True)
+            table[name].cells if name in table else repeat(None, count)
+            for table, count in zip(by_name, rows, strict=True)
         )
         columns.append(
             having[0]._replace(cells=[*chain.from_iterable(cells)], zone=zone)

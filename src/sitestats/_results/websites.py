@@ -125,7 +125,7 @@ class WebsiteList(Items[Website, Never]):
 
     def _columns(self, names: Sequence[str]) -> Sequence[Column]:
         return [
-            column_of(name, [getattr(one, name) for one in self], can_be_missing=True)
+            column_of(name, [getattr(site, name) for site in self], can_be_missing=True)
             for name in names
         ]
 

@@ -120,17 +120,17 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
 @describe.register
 def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
     failed = len(outcomes.failed)
-    stored = sum(one.stats.from_store for one in outcomes.succeeded)
-    found = {column.name: column for column in outcomes._table()}  # noqa: SLF001
+    stored = sum(outcome.stats.from_store for outcome in outcomes.succeeded)
+    by_name = {column.name: column for column in outcomes._table()}  # noqa: SLF001
     names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
     title = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
-    periods = {*zip(*(found[name].cells for name in names[:2]), strict=True)}
+    periods = {*zip(*(by_name[name].cells for name in names[:2]), strict=True)}
     # The only period is in the title, so that a narrow terminal has room for errors.
     if len(known := periods - {(None, None)}) == 1:
         title, names = f"{title}, {days_text(*known.pop())}", names[2:]
     columns = [
-        column_of("", [label_of(one.query) for one in outcomes]),
-        *(found[name] for name in names if name in found),
+        column_of("", [label_of(outcome.query) for outcome in outcomes]),
+        *(by_name[name] for name in names if name in by_name),
     ]
     note = joined(
         f"{failed:,} failed" if failed else "",
@@ -143,7 +143,7 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
     # Without totals, a website has no row.
     totals = comparisons.totals[:1]
-    changes = [one for total in totals for one in comparisons.largest(total)]
+    changes = [pair for total in totals for pair in comparisons.largest(total)]
     columns = [
         column_of("", [label for label, _ in changes]),
         *(
@@ -190,8 +190,8 @@ class Chart(Table):
 def _bars(entries: Entries[HistogramEntry]) -> Iterator[Bar]:
     look = "%a %Y-%m-%d", "%d %b"
     # Entries do not name their interval: these are months, or years.
-    if len(entries) > 1 and all(one.date.day == 1 for one in entries):
-        is_year = all(one.date.month == 1 for one in entries)
+    if len(entries) > 1 and all(entry.date.day == 1 for entry in entries):
+        is_year = all(entry.date.month == 1 for entry in entries)
         look = ("%Y", "year") if is_year else ("%b %Y", "%b")
     return (_bar(entry, *look) for entry in entries)
 
@@ -211,6 +211,6 @@ def _bar(entry: HistogramEntry, label: str, tick: str) -> Bar:
 def chart_note(chart: Chart, which: str) -> str:
     """The note below a chart: why some bars are not whole, and what is left out."""
     shown, rows = len(chart.bars), len(chart.body[0].cells)
-    found = any_of(bar.mark for bar in chart.bars if bar.mark)
+    why = any_of(bar.mark for bar in chart.bars if bar.mark)
     last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
-    return joined(found and f"{which} {found}", last)
+    return joined(why and f"{which} {why}", last)

@@ -84,7 +84,7 @@ def _lines(table: Table) -> Iterator[str]:
 
 
 def _cells(column: Column, field: str) -> list[str]:
-    texts = (" ".join(text_in(column, one, field).split()) for one in column.cells)
+    texts = (" ".join(text_in(column, value, field).split()) for value in column.cells)
     cells = [plain(heading(column.name)), *(cut(plain(t), _WIDEST) for t in texts)]
     width = max(map(len, cells))
     side = ">" if column.is_number else "<"

@@ -82,7 +82,7 @@ def _write(sheet: Any, columns: Sequence[Column], bold: Any, looks: Any) -> None
             sheet.set_column(place, place, _NARROWEST)
     sheet.autofit()
     for place, column in enumerate(columns):
-        if any(isinstance(one, str) and len(one) > _WIDEST for one in column.cells):
+        if any(isinstance(cell, str) and len(cell) > _WIDEST for cell in column.cells):
             sheet.set_column(place, place, _WIDEST)
 
 

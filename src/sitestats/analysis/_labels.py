@@ -62,9 +62,9 @@ def marks(*, partial: bool, clipped: bool) -> str:
     return ", ".join(filter(None, [CLIPPED * clipped, NOT_OVER * partial]))
 
 
-def any_of(found: Iterable[str]) -> str:
-    """Each of the *marks* once."""
-    return " or ".join(dict.fromkeys(", ".join(found).split(", ")))
+def any_of(reasons: Iterable[str]) -> str:
+    """Each of the *reasons* once."""
+    return " or ".join(dict.fromkeys(", ".join(reasons).split(", ")))
 
 
 def cell(value: object) -> str:  # noqa: PLR0911 - one for each type

@@ -128,7 +128,7 @@ def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> N
         changes = comparison[field]  # type: ignore[index]  # a list's name
         draw(changes, ax, count="total" if field == "events" else count)
     else:
-        totals = [(heading(n), one) for n, one in comparison.totals.items()]
+        totals = [(heading(n), change) for n, change in comparison.totals.items()]
         _pairs(ax, totals, "", NOT_OVER if comparison.partial else "")
     first = ": ".join(filter(None, [label_of(comparison.now.query), name]))
     _set_title(
@@ -176,12 +176,12 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
             ax.fill_between(xs, ys, label=heading(count), **look)
     # Bars stand around the moment at which an entry begins, steps behind it.
     shift = step / 2 if has_bars else 0 * step
-    found: list[str] = []
+    reasons: list[str] = []
     for entry, when in zip(entries, whens, strict=True):
         if mark := marks(partial=entry.partial, clipped=entry.clipped):
             # The mark is visible even where the count is still 0.
             ax.axvspan(when - shift, when - shift + step, **_NOT_WHOLE)
-            found.append(mark)
+            reasons.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
     is_grey = any(weekends) and step <= _DAY
     # Weekends are grey only if the days can be told apart.
@@ -192,7 +192,7 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
     _set_time_axis(ax, whens)
     return joined(
         "grey: Saturday and Sunday" if is_grey else "",
-        f"hatched: {any_of(found)}" if found else "",
+        f"hatched: {any_of(reasons)}" if reasons else "",
     )
 
 
@@ -226,14 +226,14 @@ def _steps(
 def _lines(ax: Any, comparison: Comparison, count: str) -> None:
     """Both periods on the dates of the longer one, or of the later one."""
     items = [*comparison["histogram"]]
-    dates = [(one.value, one.before) for one in items]
+    dates = [(item.value, item.before) for item in items]
     # The dates of the later one would lead into the future, where it is shorter.
     if is_longer := len(comparison.before.histogram) > len(comparison.now.histogram):
         dates = [(before, now) for now, before in dates]
-    shifts = [_plain(one) - _plain(other) for one, other in dates if one and other]
-    whens = [_plain(one) if one else _plain(other) + shifts[0] for one, other in dates]
+    shifts = [_plain(day) - _plain(other) for day, other in dates if day and other]
+    whens = [_plain(day) if day else _plain(other) + shifts[0] for day, other in dates]
     # A period that has not begun would look like a fall.
-    begun = (_when_of(one) for one in comparison.now.histogram if one.partial)
+    begun = (_when_of(entry) for entry in comparison.now.histogram if entry.partial)
     end = min(begun, default=_plain(dt.date.max))
     for side, stats, color, style in (
         ("before", comparison.before, _SOFT, (0, (4, 1.5))),
@@ -241,9 +241,9 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
     ):
         points = sorted(
             (when, value)
-            for when, one in zip(whens, items, strict=True)
-            if (value := getattr(one.counts[count], side)) is not None
-            and (side == "before" or _plain(one.value) <= end)
+            for when, item in zip(whens, items, strict=True)
+            if (value := getattr(item.counts[count], side)) is not None
+            and (side == "before" or _plain(item.value) <= end)
         )
         if points:
             ax.plot(
@@ -285,7 +285,7 @@ def _set_time_axis(ax: Any, whens: Sequence[dt.datetime]) -> None:
     ax.margins(x=0.01)
     _set_counts(ax, "y", max(1, min(6, int(_height(ax) / 30))))
     sharing = ax.get_shared_y_axes().get_siblings(ax)
-    ax.set_ylim(0, 1.05 * max(1, *(one.dataLim.y1 for one in sharing)))
+    ax.set_ylim(0, 1.05 * max(1, *(axes.dataLim.y1 for axes in sharing)))
 
 
 def _set_legend(ax: Any) -> None:
@@ -348,11 +348,11 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
     else:
         grid = _grid(max(1, min(most, len(groups))), sharey=sharey)
     notes: dict[str, None] = {}
-    for place, found, entries in zip(grid, groups, drawn, strict=False):
+    for place, group, entries in zip(grid, groups, drawn, strict=False):
         notes[_histogram(place, entries)] = None
         # Beside their numbers, narrow axes have room for a part of a long name.
         room = _LONGEST_NAME if (w := _width(place)) > _NARROW else int(w / 6.5)
-        _set_title(place, *(cut(label_of(one.query), room) for one in found[:1]))
+        _set_title(place, *(cut(label_of(stats.query), room) for stats in group[:1]))
     more, failed = len(groups) - len(grid), len(outcomes.failed)
     unread = len(outcomes) - failed - len(readable)
     periods = {days(stats) for group in groups for stats in group}
@@ -384,15 +384,15 @@ def _groups_of(outcomes: Sequence[Succeeded[Any]]) -> list[list[Stats]]:
     for one in outcomes:
         key = label_of(one.query), parameters_of(one.query).interval, one.stats.timezone
         by_subject.setdefault(key, []).append(one.stats)
-    found: list[list[Stats]] = []
+    groups: list[list[Stats]] = []
     for group in by_subject.values():
-        group.sort(key=lambda one: one.first_day or dt.date.min)
+        group.sort(key=lambda stats: stats.first_day or dt.date.min)
         overlap = any(
-            (one.last_day or dt.date.max) >= (later.first_day or dt.date.min)
-            for one, later in pairwise(group)
+            (stats.last_day or dt.date.max) >= (later.first_day or dt.date.min)
+            for stats, later in pairwise(group)
         )
-        found += [[one] for one in group] if overlap else [group]
-    return found
+        groups += [[stats] for stats in group] if overlap else [group]
+    return groups
 
 
 def _grid(count: int, *, sharey: bool) -> Any:
@@ -422,7 +422,7 @@ def _set_title(ax: Any, *lines: str) -> None:
     matplotlib's own ``wrap`` would read the text of a visitor as mathematics.
     """
     # The names of rows, which have their own room, are smaller than the title.
-    names = max((len(one.get_text()) for one in ax.get_yticklabels()), default=0)
+    names = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
     room = max(20, int((_width(ax) - _SMALL * names) / _LETTER))
     text = "\n".join(
         fill(cut(plain(line), _LONGEST_TITLE), room) for line in lines if line
