@@ -51,11 +51,11 @@ def check(
       sitestats check --compare example.com
     """
     with connect() as client:
-        found = client.check(hostname or compare)
-        if output == "table" or compare is None or not found.ok:
-            _print(found, output)
-        if not found.ok:
-            exit_with(code_of(found.error) if found.error else Code.WRONG_USE)
+        report = client.check(hostname or compare)
+        if output == "table" or compare is None or not report.ok:
+            _print(report, output)
+        if not report.ok:
+            exit_with(code_of(report.error) if report.error else Code.WRONG_USE)
         if compare is None:
             return
         from sitestats.conformance import compare_service
@@ -67,12 +67,12 @@ def check(
     exit_with(Code.DIFFERS if compared.different else Code.OK)
 
 
-def _print(found: sitestats.SetupReport | ServiceComparison, output: str) -> None:
+def _print(report: sitestats.SetupReport | ServiceComparison, output: str) -> None:
     if output == "json":
-        print_json(found.to_dict())
+        print_json(report.to_dict())
     else:
         # The source of the address is the argument of the library.
-        text = str(found).replace("from base_url", "from --base-url")
+        text = str(report).replace("from base_url", "from --base-url")
         click.echo("\n".join(map(plain, text.splitlines())))
 
 

@@ -131,13 +131,13 @@ def _wait() -> None:
 
 def _failure(text: str) -> dict[str, Any]:
     """How, and how often, a response fails, as ``fail_next`` takes it."""
-    found = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9.]+)%", text)
-    if found is None:
+    match = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9.]+)%", text)
+    if match is None:
         raise ValueError(
             f"{text!r} is not a failure: write 503:5%, reset:1% or garbage:1%"
         )
-    kind = {"status": int(found[1])} if found[1].isdecimal() else {found[1]: True}
-    share = float(found[2]) / 100
+    kind = {"status": int(match[1])} if match[1].isdecimal() else {match[1]: True}
+    share = float(match[2]) / 100
 
     def happens(_request: object) -> bool:
         return random.random() < share  # noqa: S311 - no secret
@@ -169,6 +169,6 @@ def demo() -> None:
     ):
         console.print(f"The emulator, a local stand-in, serves at {address}:\n")
         headings = {"hostname": "website", "timezone": "time zone", "is_public": ""}
-        print_table([one.to_dict() for one in client.websites.list()], headings)
+        print_table([site.to_dict() for site in client.websites.list()], headings)
         console.print(f"\n{query}\n".replace(").", ")\n  ."), style="bold")
         console.print(Display(client.stats.get(query), rows=8))

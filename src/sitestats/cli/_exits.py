@@ -66,8 +66,8 @@ def code_of(error: BaseException) -> Code:
 
 def worst(codes: Iterable[Code]) -> Code:
     """The code for several outcomes: to try later if that helps one of them."""
-    found = {*codes} - {Code.OK}
-    return Code.TRY_LATER if Code.TRY_LATER in found else min(found, default=Code.OK)
+    not_ok = {*codes} - {Code.OK}
+    return Code.TRY_LATER if Code.TRY_LATER in not_ok else min(not_ok, default=Code.OK)
 
 
 def exit_with(code: Code) -> None:

@@ -50,14 +50,14 @@ class Command(click.Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options, each in its section."""
-        found: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
+        sections: dict[str, list[tuple[str, str]]] = {title: [] for title in _SECTIONS}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
                 # The texts name the defaults, and click would add ranges.
                 title = getattr(param, "section", "Options")
-                found[title].append((record[0], param.help or ""))
-        for title, records in found.items():
+                sections[title].append((record[0], param.help or ""))
+        for title, records in sections.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -101,7 +101,7 @@ def into(
 
         @wraps(command)
         def with_object(**values: Any) -> Any:
-            given = {one: values.pop(one) for one in names}
+            given = {key: values.pop(key) for key in names}
             return command(**values, **{name: make(**given)})
 
         decorated: Any = reduce(
@@ -109,8 +109,8 @@ def into(
             reversed(options),
             cast("Any", with_object),
         )
-        added = [one for one in decorated.__click_params__ if one not in before]
-        names = [one.name for one in added if one.expose_value]
+        added = [param for param in decorated.__click_params__ if param not in before]
+        names = [param.name for param in added if param.expose_value]
         return cast("F", decorated)
 
     return decorate
@@ -124,8 +124,8 @@ def completed(names: Callable[[], Iterable[str]]) -> Any:
 
     def complete(_context: object, _parameter: object, begun: str) -> list[str]:
         first, comma, last = begun.rpartition(",")
-        found = (name for name in names() if name.lower().startswith(last.lower()))
-        return [f"{first}{comma}{name}" for name in found]
+        matches = (name for name in names() if name.lower().startswith(last.lower()))
+        return [f"{first}{comma}{name}" for name in matches]
 
     return complete
 
@@ -140,8 +140,8 @@ def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
             profile=profile, base_url=base_url, total_timeout=2, retries=0
         ) as client,
     ):
-        found = client.websites.list()
-        return [one.hostname for one in found if one.hostname.startswith(begun)]
+        listed = client.websites.list()
+        return [site.hostname for site in listed if site.hostname.startswith(begun)]
     return []
 
 
@@ -180,12 +180,12 @@ def by_name(option: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     Raises:
         UsageError: A name is given twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise click.UsageError(f"{option} {name}=… is given twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def source_of(file: str) -> str | BinaryIO:
@@ -213,13 +213,13 @@ class Hosts:
 
     def read(self) -> list[tuple[str, str]]:
         """The host names of the HOSTs and the list, each with its place."""
-        named = [(host, "") for host in self.hosts]
+        names = [(host, "") for host in self.hosts]
         if self.hosts_from is None:
-            return named
+            return names
         listed = sitestats.provisioning.read_host_list(
             source_of(self.hosts_from), columns=by_name("--column", self.columns)
         )
-        return [*named, *((one.text, one.where) for one in listed)]
+        return [*names, *((host.text, host.where) for host in listed)]
 
     def is_one(self) -> bool:
         """Whether the command is about one HOST alone.
@@ -311,7 +311,7 @@ def steps_of(
         *(step for given, step in steps if given),
         *period,
         *(methodcaller("extra_param", *pair) for pair in extra.items()),
-        *(methodcaller(name, one) for name, one in others.items() if one is not None),
+        *(methodcaller(name, arg) for name, arg in others.items() if arg is not None),
     ]
 
 
@@ -512,7 +512,7 @@ def make_client(
         UsageError: Two accounts are given, or no address.
         ConfigurationError: The account is incomplete.
     """
-    given = {name: one for name, one in options.items() if one is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     others = [name for name in os.environ if name.startswith(_ACCOUNT)]
     used = profile or os.environ.get("SITESTATS_PROFILE")
     if used and others and not profile:

@@ -34,7 +34,7 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     website can write them.
     """
     lines = (
-        csv_line(plain(one) if isinstance(one, str) else one for one in line)
+        csv_line(plain(value) if isinstance(value, str) else value for value in line)
         for line in (columns, *([row.get(name) for name in columns] for row in rows))
     )
     # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
@@ -169,7 +169,7 @@ view_options = into(
 
 def print_rows(
     client: sitestats.Client,
-    found: Rows,
+    all_rows: Rows,
     view: View,
     *,
     concurrency: int,
@@ -178,7 +178,7 @@ def print_rows(
 
     JSON lines are printed as the responses arrive; the other formats at the end.
     """
-    rows, refused, is_unread = found
+    rows, refused, is_unread = all_rows
     size = len(rows[0]) if rows else 1
     is_stream, is_json = view.output == "jsonl", view.output.startswith("json")
     failed = [*refused]
@@ -195,8 +195,8 @@ def print_rows(
         for name, error in refused if is_json else ():
             show(_failure(name, {}, error))
         while row := [*islice(stream, size)]:
-            is_unread |= any(one.stats and one.stats.problems for one in row)
-            wrong = next((one for one in row if one.error is not None), None)
+            is_unread |= any(result.stats and result.stats.problems for result in row)
+            wrong = next((result for result in row if result.error is not None), None)
             if wrong is not None:
                 failed.append((_described(wrong.query), wrong.error))
                 if is_json:
@@ -213,26 +213,26 @@ def print_rows(
     elif not is_json:
         _print(_joined(kept, size), view)
     tell_failures(failed, len(rows) + len(refused), in_output=is_json)
-    codes = [code_of(one) for _, one in failed] + [Code.BAD_RESPONSE] * is_unread
+    codes = [code_of(error) for _, error in failed] + [Code.BAD_RESPONSE] * is_unread
     # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 
 
-def _print(found: Found, view: View) -> None:
+def _print(joined: Found, view: View) -> None:
     if view.output == "xlsx":
-        print_workbook(found)
+        print_workbook(joined)
     elif view.output == "csv":
-        columns = [name for name in found.columns(view.table) if name not in _HIDDEN]
-        print_csv(columns, found.to_dicts(view.table))
-    elif rows := found.to_dicts(view.table):
-        _print_table(rows, view, getattr(found, "differs", ""))
+        columns = [name for name in joined.columns(view.table) if name not in _HIDDEN]
+        print_csv(columns, joined.to_dicts(view.table))
+    elif rows := joined.to_dicts(view.table):
+        _print_table(rows, view, getattr(joined, "differs", ""))
 
 
 def _joined(rows: Sequence[Sequence[sitestats.Outcome]], size: int) -> Found:
     """The outcomes of *rows*; or the comparisons, where each has two."""
-    found = [sitestats.Outcomes(column) for column in zip(*rows, strict=True)]
-    found = found or [sitestats.Outcomes([])] * size
-    return found[0] if size == 1 else found[0].compare_to(found[1])
+    periods = [sitestats.Outcomes(column) for column in zip(*rows, strict=True)]
+    periods = periods or [sitestats.Outcomes([])] * size
+    return periods[0] if size == 1 else periods[0].compare_to(periods[1])
 
 
 def _failure(

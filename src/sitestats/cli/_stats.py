@@ -81,9 +81,9 @@ def stats(
         query.validate()
         return [(part,) for part in (query.each(each) if each else [query])]
 
-    one = hosts.is_one() and each is None
-    single = one and view.output in {"table", "json", "xlsx"}
-    fields = OVERVIEW if one else OVERVIEW_OF_MANY
+    is_one = hosts.is_one() and each is None
+    single = is_one and view.output in {"table", "json", "xlsx"}
+    fields = OVERVIEW if is_one else OVERVIEW_OF_MANY
     _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
 
@@ -137,15 +137,15 @@ def _run(
 ) -> None:
     """Request what the options name, and print it."""
     # Any valid host name serves to check the options before the list is requested.
-    named = hosts.read() or [("example.com", "")]
+    names = hosts.read() or [("example.com", "")]
     with connect() as client:
-        queries = build_queries(named, client.base_url, steps, fields)
+        queries = build_queries(names, client.base_url, steps, fields)
         view = view.for_query(queries[0], is_one=is_single)
-        found = find_rows(client, queries, split, every=hosts.every)
+        all_rows = find_rows(client, queries, split, every=hosts.every)
         if not is_single:
-            exit_with(print_rows(client, found, view, concurrency=concurrency))
+            exit_with(print_rows(client, all_rows, view, concurrency=concurrency))
             return
-        ((query, *other),) = found[0]
+        ((query, *other),) = all_rows[0]
         if other:
             both = client.stats.compare(query, against=other[0])
             _print_one(both, view, both.now, both.before)
@@ -155,17 +155,17 @@ def _run(
 
 
 def _print_one(
-    found: sitestats.Stats | Comparison, view: View, *results: sitestats.Stats
+    shown: sitestats.Stats | Comparison, view: View, *results: sitestats.Stats
 ) -> None:
     match view.output:
         case "json":
-            print_json(found.to_dict())
+            print_json(shown.to_dict())
         case "xlsx":
-            print_workbook(found)
+            print_workbook(shown)
         case _:
             from sitestats.analysis import Display
 
-            make_console().print(Display(found, rows=view.rows))
+            make_console().print(Display(shown, rows=view.rows))
     exit_with(Code.BAD_RESPONSE if any(one.problems for one in results) else Code.OK)
 
 
@@ -283,18 +283,18 @@ def find_rows(
             rows = [row for query in queries for row in _in_zone(query, None, split)]
             return rows, [], False
     listed = client.websites.list()
-    zones = {one.hostname: one.timezone for one in listed}
-    named = [(query.hostname, query) for query in queries]
+    zones = {site.hostname: site.timezone for site in listed}
+    pairs = [(query.hostname, query) for query in queries]
     if every:
-        named = [(name, queries[0]) for name in zones]
-        if not named:
+        pairs = [(name, queries[0]) for name in zones]
+        if not pairs:
             tell("the user has no websites")
     rows, refused = list[Row](), list[tuple[str, SiteStatsError]]()
-    for name, query in named:
+    for name, query in pairs:
         try:
             rows += _in_zone(query.website(name), zones.get(name), split)
         except InvalidInputError as error:
-            if len(named) == 1 and not every:
+            if len(pairs) == 1 and not every:
                 raise
             refused.append((name, error))
     return rows, refused, every and listed.incomplete
@@ -327,6 +327,6 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         other = query_against(query, (start, end) if between else against)
         other.validate()
     except InvalidInputError as error:
-        problems = (attrs.evolve(one, where="against") for one in error.problems)
+        problems = (attrs.evolve(p, where="against") for p in error.problems)
         raise InvalidInputError(problems) from None
     return other

@@ -196,7 +196,7 @@ def update(
     tell_failures([(name, site.error) for name, site in failed.items()], number)
     exit_with(
         worst(
-            Code.GIVE_UP if one.lasting else Code.TRY_LATER for one in failed.values()
+            Code.GIVE_UP if site.lasting else Code.TRY_LATER for site in failed.values()
         )
     )
 
@@ -243,13 +243,13 @@ def status(
       sitestats warehouse status --max-behind 2
     """
     with _opened(to) as made:
-        found = made.read_coverage(_pipeline(to))
-    if not found:
+        coverage = made.read_coverage(_pipeline(to))
+    if not coverage:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
             "give the same --folder, --to and --dataset as for the update"
         )
-    rows = _rows(found, made.last_day)
+    rows = _rows(coverage, made.last_day)
     most = 1 if max_behind is None else max_behind
     late = [row for row in rows if (row["behind"] or 0) > most]
     if output == "json":
@@ -360,17 +360,17 @@ def _opened(to: Destination) -> Generator[ModuleType]:
             cause := causes[-1].__cause__ or causes[-1].__context__
         ):
             causes.append(cause)
-        for one in causes:
-            if isinstance(one, click.Abort):
-                raise one from None
+        for cause in causes:
+            if isinstance(cause, click.Abort):
+                raise cause from None
             if isinstance(
-                one,
+                cause,
                 ConfigurationException
                 | MissingDependencyException
                 | exceptions.UnknownDestinationModule,
             ):
                 # The other lines list the places where dlt has looked.
-                why = " ".join(str(one).splitlines()[:2])
+                why = " ".join(str(cause).splitlines()[:2])
                 fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)
         # dlt takes a broken file for a lost connection too.
         kinds = (exceptions.DestinationTransientException, OSError)

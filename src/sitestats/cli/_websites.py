@@ -119,18 +119,18 @@ def list_(*, output: str, connect: options.Connect) -> None:
       sitestats websites plan websites.csv
     """
     with connect() as client:
-        found = client.websites.list()
-    rows = [website.to_dict() for website in found]
+        listed = client.websites.list()
+    rows = [website.to_dict() for website in listed]
     match output:
         case "json":
             print_json(rows)
         case "csv":
             print_csv(sitestats.Website.columns, rows)
         case "xlsx":
-            print_workbook(found)
+            print_workbook(listed)
         case _:
             print_table(rows, _HEADINGS)
-    exit_with(Code.BAD_RESPONSE if found.problems else Code.OK)
+    exit_with(Code.BAD_RESPONSE if listed.problems else Code.OK)
 
 
 @websites.command()

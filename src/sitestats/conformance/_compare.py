@@ -124,9 +124,9 @@ class ServiceComparison:
         """The differences, each once for all cases that have it."""
         causes = defaultdict[CaseDifference, dict[str, bool | None]](dict)
         for case in self.different:
-            for one in case.differences:
-                cause = attrs.evolve(one, where=one.where.rpartition(".")[2])
-                causes[cause][f"{one.where} in {case.name}"] = case.copes
+            for diff in case.differences:
+                cause = attrs.evolve(diff, where=diff.where.rpartition(".")[2])
+                causes[cause][f"{diff.where} in {case.name}"] = case.copes
         for cause, places in causes.items():
             client = "copes" if all(places.values()) else "misreads it"
             yield f"{_MARKS['different']} {cause}; the client {client}"
@@ -161,16 +161,16 @@ def compare_service(
     observed = client._runner.run(observe(client._runner.settings, hostname, pause))  # noqa: SLF001 - the flow is not an operation
     cases: list[Case] = read_table()["case"]
     emulate = cache(partial(_emulator, observed))
-    found = tuple(_compared(case, observed, emulate) for case in cases)
+    outcomes = tuple(_compared(case, observed, emulate) for case in cases)
     options = {
         case.option: True
-        for case, compared in zip(cases, found, strict=True)
+        for case, compared in zip(cases, outcomes, strict=True)
         if case.option
         and compared.result == "different"
         and _compared(case, observed, partial(emulate, **{case.option: True})).result
         == "same"
     }
-    return ServiceComparison(found, options, len(observed.responses), observed.ended)
+    return ServiceComparison(outcomes, options, len(observed.responses), observed.ended)
 
 
 def _emulator(observed: Observation, at: datetime, **options: Any) -> Emulator:
@@ -326,22 +326,22 @@ def _named(data: Any) -> dict[str, Any]:
 
 def _lists_of(data: Any) -> dict[str, list[Any]]:
     """The lists of a response by their places, such as ``$.pages``."""
-    places = {"$": data} | {f"$.{name}": one for name, one in _named(data).items()}
-    return {where: one for where, one in places.items() if isinstance(one, list)}
+    places = {"$": data} | {f"$.{name}": value for name, value in _named(data).items()}
+    return {where: value for where, value in places.items() if isinstance(value, list)}
 
 
 def shape(response: HttpResponse, case: Case) -> dict[str, str]:
     """The shape of *response*, with the values that *case* compares."""
     data = load(response)
-    found = defaultdict[str, set[str]](set)
+    places = defaultdict[str, set[str]](set)
     kind = response.headers.get("content-type", "missing").partition(";")[0]
-    found["content-type"].add(anonymised(kind))
-    found["date"].add("missing" if response.date is None else "a date")
+    places["content-type"].add(anonymised(kind))
+    places["date"].add("missing" if response.date is None else "a date")
     if call := _CALL.fullmatch(response.body.decode(errors="replace")):
-        found["call"].add(anonymised(call[1] + "…" + call[3]).strip())
+        places["call"].add(anonymised(call[1] + "…" + call[3]).strip())
     for where, text in (*_places("$", data, case), *_wholes(data, case)):
-        found[where].add(text)
-    return {where: " or ".join(sorted(texts)) for where, texts in found.items()}
+        places[where].add(text)
+    return {where: " or ".join(sorted(texts)) for where, texts in places.items()}
 
 
 def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
@@ -417,5 +417,5 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
 
 def _count(entry: Any) -> int:
     """The page views of an entry, or how often an event was."""
-    found = map(_named(entry).get, ("pageviews", "visits", "total", "count"))
-    return next((count for count in found if isinstance(count, int)), 0)
+    counts = map(_named(entry).get, ("pageviews", "visits", "total", "count"))
+    return next((count for count in counts if isinstance(count, int)), 0)

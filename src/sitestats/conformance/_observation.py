@@ -81,7 +81,7 @@ def read_table() -> dict[str, Any]:
     """The whole table, with a ``Case`` for each case."""
     file = files("sitestats.conformance").joinpath("cases.toml")
     table = tomllib.loads(file.read_text("utf-8"))
-    return {**table, "case": [Case(**one) for one in table["case"]]}
+    return {**table, "case": [Case(**case) for case in table["case"]]}
 
 
 # --- their requests -----------------------------------------------------------------
@@ -125,15 +125,15 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
     try:
         with catch_warnings(action="ignore"):
             if request.path == list_request().path:
-                found: Any = [one.to_dict() for one in read_websites(response, request)]
+                data: Any = [one.to_dict() for one in read_websites(response, request)]
             else:
                 address = f"https://a.example{request.path}?{urlencode(request.params)}"
                 query = StatsQuery.from_url(address)
                 parameters = parameters_of(query)
-                found = read_stats(response, request, query, parameters).to_dict()
+                data = read_stats(response, request, query, parameters).to_dict()
     except SiteStatsError as error:
         return HttpResponse(0, {"content-type": type(error).__name__})
-    return HttpResponse(OK[0], {}, json.dumps(found).encode())
+    return HttpResponse(OK[0], {}, json.dumps(data).encode())
 
 
 def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation]:
@@ -174,10 +174,10 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         Case("probe", "4.3", "", key=key).request(hostname, began)
         for key in ("", "NONE")
     )
-    seen.responses[probe] = found = yield from send_once(probe, settings)
-    is_locked = found.status == HTTPStatus.LOCKED
+    seen.responses[probe] = response = yield from send_once(probe, settings)
+    is_locked = response.status == HTTPStatus.LOCKED
     hosts["locked" if is_locked else "site"] = hostname
-    data = None if is_locked else decode_json(found, probe)
+    data = None if is_locked else decode_json(response, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
     yield from send_all([without_key])
     opened = seen.responses[without_key]
@@ -187,8 +187,8 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
         hosts["list"], request = "", list_request()
         yield from send_all([request])
         with suppress(SiteStatsError), catch_warnings(action="ignore"):
-            for one in read_websites(seen.responses.get(request, _NOTHING), request):
-                add(one.hostname, one.timezone, is_public=one.is_public)
+            for site in read_websites(seen.responses.get(request, _NOTHING), request):
+                add(site.hostname, site.timezone, is_public=site.is_public)
     yield from send_all(
         case.request(hosts[case.of], began)
         for case in read_table()["case"]
