@@ -532,7 +532,7 @@ class Emulator:
         """
         name = request.path.removeprefix(_CONTROL)
         if (request.method, name) == ("GET", "requests"):
-            return json_response(200, [one.to_dict() for one in self.requests])
+            return json_response(200, [record.to_dict() for record in self.requests])
         error = f"GET requests, or POST one of {', '.join(_CALLS)}"
         if request.method == "POST" and name in _CALLS:
             try:
@@ -558,10 +558,10 @@ class Emulator:
     def _take_fault(self, request: RecordedRequest) -> Fault:
         """The first fault that matches *request*, used once; or one without effect."""
         with self._lock:
-            found = next((one for one in self._faults if one.matches(request)), Fault())
-            if found.times is not None:
-                found.times -= 1
-        return found
+            fault = next((one for one in self._faults if one.matches(request)), Fault())
+            if fault.times is not None:
+                fault.times -= 1
+        return fault
 
     def __repr__(self) -> str:
         return f"<Emulator with {len(self.websites)} websites>"

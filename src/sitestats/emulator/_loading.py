@@ -144,7 +144,7 @@ def read(
 def _needed(names: Iterable[str]) -> dict[str, tuple[str, Convert]]:
     """The needed columns among *names*."""
     filters = {stored: name for name, (stored, _) in _COLUMNS.items()}
-    found: dict[str, tuple[str, Convert]] = {}
+    columns: dict[str, tuple[str, Convert]] = {}
     for name in names:
         if name.startswith(METADATA):
             key, _, kind = name.removeprefix(METADATA).rpartition("_")
@@ -155,9 +155,9 @@ def _needed(names: Iterable[str]) -> dict[str, tuple[str, Convert]]:
                     f"{name!r}: name a metadata column metadata.<key>_<type>, "
                     f"with one of the types {', '.join(TYPES)}"
                 )
-            found[name] = f"{METADATA}{key}_{kind}", TYPES[kind][1]
+            columns[name] = f"{METADATA}{key}_{kind}", TYPES[kind][1]
         elif name in _COLUMNS:
-            found[name] = _COLUMNS[name]
+            columns[name] = _COLUMNS[name]
         else:
             # Exports have columns that no response needs. Only a typing error and
             # the name of a filter are refused: the column would stay empty.
@@ -165,7 +165,7 @@ def _needed(names: Iterable[str]) -> dict[str, tuple[str, Convert]]:
             meant = filters.get(name, near[0] if near else None)
             if meant and meant not in names:
                 raise ValueError(f"{name!r} is not a column: did you mean {meant!r}?")
-    return found
+    return columns
 
 
 def _converted(

@@ -69,7 +69,7 @@ class Selection:
 
     def _fitting(self, matches: list[Match]) -> set[int]:
         """The places with a value for which one of *matches* is true."""
-        found: set[int] = set()
+        places: set[int] = set()
         for column in {match.column for match in matches} & self._table.keys():
             cells = self.column(column)
             # Most values are repeated.
@@ -78,8 +78,8 @@ class Selection:
                 for value in {*cells} - {None}
                 if any(match.fits(value) for match in matches if match.column == column)
             }
-            found.update(compress(self._places, map(values.__contains__, cells)))
-        return found
+            places.update(compress(self._places, map(values.__contains__, cells)))
+        return places
 
 
 def _metadata(key: str, value: str) -> list[Match]:
@@ -113,13 +113,13 @@ class Numbers:
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
         """Every entry, including those without visits."""
-        found = [*buckets(self._query.period, self._query.interval)]
-        starts = [micros(bucket.start) for bucket in found]
+        entries = [*buckets(self._query.period, self._query.interval)]
+        starts = [micros(bucket.start) for bucket in entries]
         numbers = [*map(partial(bisect_right, starts), self._views.column("ts"))]
         views, visitors = Counter(numbers), Counter(compress(numbers, self._unique))
         return [
             (bucket, Count(views[number], visitors[number]))
-            for number, bucket in enumerate(found, 1)
+            for number, bucket in enumerate(entries, 1)
         ]
 
     def entries(self, name: str) -> list[tuple[str | None, Count]]:
@@ -141,7 +141,7 @@ class Numbers:
 
     def _count(self, views: Sequence[int], visitors: int) -> Count:
         seconds = map(self._seconds.__getitem__, views if self._seconds else ())
-        timed = [one for one in seconds if one >= _SHORTEST]
+        timed = [duration for duration in seconds if duration >= _SHORTEST]
         return Count(len(views), visitors, median(timed) if timed else None)
 
     def events(self, names: list[str]) -> list[tuple[str, int]]:

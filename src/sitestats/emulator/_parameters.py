@@ -152,7 +152,7 @@ class Query:
     @property
     def filters(self) -> list[list[Match]]:
         """The filters by columns. One match of each filter must be true."""
-        found = [
+        filters = [
             [
                 Match.of(FILTERS[name], pattern)
                 for pattern in (text.split(",") if name == "pages" else [text])
@@ -161,8 +161,8 @@ class Query:
             if name in FILTERS
         ]
         if self.address is not None:
-            found.append([Match("path", "exact", self.address)])
-        return found
+            filters.append([Match("path", "exact", self.address)])
+        return filters
 
     @property
     def searches(self) -> list[str]:
@@ -249,8 +249,8 @@ FORMS: Final[dict[str, Rule[str]]] = {
     ),
     "device_type": Rule(
         lambda text: any(
-            one == text or (text.endswith("*") and one.startswith(text[:-1]))
-            for one in DEVICES
+            device == text or (text.endswith("*") and device.startswith(text[:-1]))
+            for device in DEVICES
         ),
         f"device_type is one of {', '.join(DEVICES)}, or the beginning of one and a *",
     ),

@@ -59,8 +59,8 @@ def parse_day(text: str, today: date) -> date | None:
         if text.startswith("today-"):
             day = today - timedelta(days=int(text[6:-1]))
         else:
-            named = {"today": today, "yesterday": today - DAY}
-            day = named.get(text) or date.fromisoformat(text)
+            days = {"today": today, "yesterday": today - DAY}
+            day = days.get(text) or date.fromisoformat(text)
     except (OverflowError, ValueError):
         return None
     return day if MINYEAR < day.year < MAXYEAR else None

@@ -99,7 +99,7 @@ def read_table() -> dict[str, Any]:
     """The numbers behind the traffic, from ``data/traffic.toml``."""
     with files("sitestats.emulator").joinpath("data/traffic.toml").open("rb") as file:
         table = tomllib.load(file)
-    return {**table, "kinds": [Kind(**one) for one in table["kinds"]]}
+    return {**table, "kinds": [Kind(**kind) for kind in table["kinds"]]}
 
 
 class Site(NamedTuple):

@@ -137,11 +137,11 @@ class EnsureFlow:
     def _ensure(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
         name = spec.hostname
         was_added = name in self._added_before
-        found = self._existing(spec, was_sent=name in self._pending or was_added)
-        if found is not None:
+        existing = self._existing(spec, was_sent=name in self._pending or was_added)
+        if existing is not None:
             if name in self._pending:
-                yield from self._settle(found)
-            return found
+                yield from self._settle(existing)
+            return existing
         if self._stopped is not None:
             return ProvisionedWebsite(spec, "not_tried")
         if was_added:
@@ -196,9 +196,9 @@ class EnsureFlow:
             self._list_is_old = False
             self._stop(_introduced("the list can't be read back", failure))
         else:
-            found = self._existing(spec, was_sent=sent, error=error)
-            if found is not None:
-                return found
+            existing = self._existing(spec, was_sent=sent, error=error)
+            if existing is not None:
+                return existing
         state: State = "unknown" if sent else "not_tried"
         return ProvisionedWebsite(spec, state, error=error)
 
@@ -244,10 +244,10 @@ class EnsureFlow:
                 yield from self._read_list()
         for index, item in uncertain.items():
             was_sent = item.state == "unknown"
-            found = self._existing(item.spec, was_sent=was_sent, error=item.error)
-            if found is not None:
-                items[index] = found
-                yield from self._settle(found)
+            existing = self._existing(item.spec, was_sent=was_sent, error=item.error)
+            if existing is not None:
+                items[index] = existing
+                yield from self._settle(existing)
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
         outcome = {"state": item.state, "message": message_of(item.error)}

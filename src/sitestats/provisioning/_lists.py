@@ -163,9 +163,9 @@ def _fields_of(
     known = {_folded(field): field for field in _FIELDS} | {"ispublic": "public"}
     known = {key: field for key, field in known.items() if field not in columns}
     known |= {_folded(column): field for field, column in columns.items()}
-    found = {name: known[_folded(name)] for name in names if _folded(name) in known}
+    fields = {name: known[_folded(name)] for name in names if _folded(name) in known}
     others = [name for name in names if _folded(name) not in {*known, *_OF_THE_SERVICE}]
-    missing = {*_FIELDS} - {*found.values()}
+    missing = {*_FIELDS} - {*fields.values()}
     wrong = [
         f"there is no column {shown(columns.get(field, field))}: add it, or map "
         "another one by columns= (--column)"
@@ -191,7 +191,7 @@ def _fields_of(
         )
     if others and ignore:
         warn(f"{where}: ignored columns: {', '.join(map(shown, others))}")
-    return found
+    return fields
 
 
 def _folded(name: str) -> str:
@@ -302,7 +302,7 @@ def _workbook(data: bytes, name: str) -> Iterator[tuple[str, list[Any]]]:
     where = f"{name}: {sheet.title}"
     if sheet.sheet_state != "visible":
         _refuse("the first sheet is hidden: show it, or move it to the end", where)
-    if unread := [shown(one.title) for one in others if one.max_row > 1]:
+    if unread := [shown(other.title) for other in others if other.max_row > 1]:
         warn(f"{where} is the only sheet that is read, not {', '.join(unread)}")
     rows = [row for row in sheet if any(cell.value is not None for cell in row)]
     hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}

@@ -129,8 +129,8 @@ class ProvisionedWebsite(Public):
                 "" if self.spec.label is None else f", label {shown(self.spec.label)}"
             )
             return f"{self.expected.timezone}, {visibility}{label}"
-        found = [*map(str, self.differences), message_of(self.error)]
-        return "; ".join(filter(None, found))
+        texts = [*map(str, self.differences), message_of(self.error)]
+        return "; ".join(filter(None, texts))
 
 
 @attrs.frozen(repr=False)
@@ -169,13 +169,13 @@ class _Items(HasRows[Never], Displayed):
     def summary(self) -> str:
         """How many websites there are of each state, as one line."""
         counts = Counter(item.state for item in self.items)
-        found = [
+        states = [
             f"{counts[state]:,} {state.replace('_', ' ')}"
             for state in get_args(State)
             if state in counts
         ]
         websites = counted(len(self.items), "website")
-        return f"{websites}: {', '.join(found) or 'nothing to do'}"
+        return f"{websites}: {', '.join(states) or 'nothing to do'}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: ``complete``, and ``items`` with one object each.
@@ -308,13 +308,13 @@ class ProvisioningReport(_Items):
         >>> client.websites.ensure([WebsiteSpec("shop.example")]).raise_for_failures()
         """
         if wrong := [item for item in self.items if not item.as_specified]:
-            named = [
+            lines = [
                 f"{item.hostname}: {item.detail() or item.state.replace('_', ' ')}"
                 for item in wrong[:_MOST_NAMED]
             ]
             raise SiteStatsError(
                 f"{len(wrong):,} of {counted(len(self.items), 'website')} are not as "
-                f"specified: {'; '.join(named)}"
+                f"specified: {'; '.join(lines)}"
             )
 
     def to_dict(self) -> dict[str, Any]:

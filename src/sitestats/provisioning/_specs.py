@@ -143,7 +143,7 @@ class WebsiteSpec(Public):
             >>> [(spec.hostname, spec.public) for spec in specs]
             [('example.com', True)]
         """
-        found: dict[str, tuple[WebsiteSpec, str]] = {}
+        unique: dict[str, tuple[WebsiteSpec, str]] = {}
         again: list[str] = []
         given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
         with Problems() as problems:
@@ -158,7 +158,7 @@ class WebsiteSpec(Public):
                         for problem in error.problems
                     ]
                     continue
-                first, there = found.setdefault(spec.hostname, (spec, where))
+                first, there = unique.setdefault(spec.hostname, (spec, where))
                 if first != spec:
                     problems.append(_duplicate(spec, where, there, first))
                 elif there != where:
@@ -168,7 +168,7 @@ class WebsiteSpec(Public):
                 f"websites that are listed again count once: {again[0]}"
                 + (f" and {len(again) - 1:,} more" if again[1:] else "")
             )
-        return tuple(spec for spec, _ in found.values())
+        return tuple(spec for spec, _ in unique.values())
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
@@ -209,17 +209,17 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
             f"give a list of host names or specifications, not {shown(specs)}: "
             "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
         )
-    found: dict[str, tuple[WebsiteSpec, str]] = {}
+    unique: dict[str, tuple[WebsiteSpec, str]] = {}
     with Problems() as problems:
-        for index, one in enumerate(specs):
+        for index, value in enumerate(specs):
             where = f"specs[{index}]"
-            given = one if isinstance(one, WebsiteSpec) else None
-            if given or problems.check(website_value, "hostname", one, where):
-                spec = given or WebsiteSpec(str(one))
-                _, there = found.setdefault(spec.hostname, (spec, where))
+            given = value if isinstance(value, WebsiteSpec) else None
+            if given or problems.check(website_value, "hostname", value, where):
+                spec = given or WebsiteSpec(str(value))
+                _, there = unique.setdefault(spec.hostname, (spec, where))
                 if there != where:
                     problems.append(_duplicate(spec, where, there))
-    return tuple(spec for spec, _ in found.values())
+    return tuple(spec for spec, _ in unique.values())
 
 
 def _duplicate(
@@ -277,30 +277,30 @@ def differences_of(
     spec: WebsiteSpec, website: Website | AddedWebsite
 ) -> tuple[Difference, ...]:
     """Where *website* differs from *spec*, in the values that *spec* has."""
-    found: dict[str, str | bool | None] = {
+    values: dict[str, str | bool | None] = {
         "hostname": normalised(website.hostname),
         "timezone": website.timezone,
     }
     if isinstance(website, AddedWebsite):
         # The response to an add has no label (section 2.2).
-        found["public"] = website.public
+        values["public"] = website.public
     else:
-        found |= {"public": website.is_public, "label": website.label}
+        values |= {"public": website.is_public, "label": website.label}
         for name in website.unknown:
-            found.pop(name.removeprefix("is_"), None)
+            values.pop(name.removeprefix("is_"), None)
     return tuple(
         Difference(name, expected, value)
-        for name, value in found.items()
+        for name, value in values.items()
         if (expected := getattr(spec, name)) is not None
         and not _is_same(name, expected, value)
     )
 
 
-def _is_same(name: str, expected: str | bool, found: str | bool | None) -> bool:  # noqa: FBT001 - values
+def _is_same(name: str, expected: str | bool, value: str | bool | None) -> bool:  # noqa: FBT001 - values
     if name == "timezone":
-        return isinstance(found, str) and same_zone(str(expected), found)
+        return isinstance(value, str) and same_zone(str(expected), value)
     # A website without a label has an empty one or none, and both mean the same.
-    return expected == ("" if found is None else found)
+    return expected == ("" if value is None else value)
 
 
 def normalised(hostname: str) -> str:

@@ -189,11 +189,11 @@ class WebsiteDays:
         if "events" not in self._lists:
             has_earlier = self._start.first < self._start.read_from
             begin.append(self._start.first if has_earlier else self._begin)
-        first, found = min(begin, default=dt.date.max), list[Period]()
+        first, periods = min(begin, default=dt.date.max), list[Period]()
         while first <= self.last:
-            found.append((first, min(self.last, first + (LONGEST - 1) * DAY)))
-            first = found[-1][1] + DAY
-        return found[::-1]
+            periods.append((first, min(self.last, first + (LONGEST - 1) * DAY)))
+            first = periods[-1][1] + DAY
+        return periods[::-1]
 
     @property
     def left(self) -> int:
@@ -206,16 +206,16 @@ class WebsiteDays:
         return len(self.periods) + len(days) + self._months_are_left
 
     def read_period(
-        self, period: Period, found: Mapping[dt.date, Totals]
+        self, period: Period, histogram: Mapping[dt.date, Totals]
     ) -> list[dt.date]:
         """Record a histogram's past days; a day that it lacks is requested by itself.
 
         Returns:
-            The days that need no request of their own: *found* has everything.
+            The days that need no request of their own: *histogram* has everything.
         """
         days: list[dt.date] = []
         for day in days_between(*period):
-            totals = found.get(day)
+            totals = histogram.get(day)
             if totals is None:
                 continue
             self._seen[day] = totals
@@ -311,14 +311,14 @@ class WebsiteDays:
         before, error = self._before, self._error
         if error is None and failed:
             error = f"{min(failed)}: {self._failed[min(failed)]}"
-        found: dict[str, Any] = {
+        outcome: dict[str, Any] = {
             "error": error,
             "lasting": self._lasting,
             "checked_at": now,
         }
         if before and start.reached < before.reached and not self._read:
             # Its days stay what they were until others replace them.
-            return attrs.evolve(before, **found)
+            return attrs.evolve(before, **outcome)
         watched = {
             day: self._watched[day]
             for day in sorted(self._watched)
@@ -331,7 +331,7 @@ class WebsiteDays:
             failed=failed,
             watched=watched,
             months_from=self._months_from,
-            **found,
+            **outcome,
         )
 
 

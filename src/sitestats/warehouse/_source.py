@@ -438,23 +438,23 @@ class _Run:
         """The rows of the progress of each website, which *state* has as well."""
         stored: dict[str, Any] = state.setdefault("coverage", {})
         now, rows = self._moment(), Rows("coverage")
-        found = {name: site.coverage(now) for name, site in days.websites.items()}
-        update.websites = found
+        sites = {name: site.coverage(now) for name, site in days.websites.items()}
+        update.websites = sites
         # Another name without a day is probably mistyped: it is reported, not stored.
-        found = {
+        sites = {
             name: site
-            for name, site in found.items()
+            for name, site in sites.items()
             if name in state["listed"] or site.read_from <= site.reached
         }
-        behind = {name: found[name].behind(days.websites[name].last) for name in found}
+        behind = {name: sites[name].behind(days.websites[name].last) for name in sites}
         # A list that could not be read as a whole says nothing of the others.
         knows_all = self.hostnames is None and not self._listed().incomplete
         gone: Any = {"error": NOT_LISTED, "lasting": True, "checked_at": now}
-        found |= {
+        sites |= {
             name: attrs.evolve(Coverage.from_state(stored[name]), **gone)
-            for name in sorted(stored.keys() - found.keys() if knows_all else ())
+            for name in sorted(stored.keys() - sites.keys() if knows_all else ())
         }
-        for name, coverage in found.items():
+        for name, coverage in sites.items():
             stored[name] = coverage.to_state()
             rows.add(
                 hostname=name,
@@ -484,10 +484,10 @@ def _unread(stats: Stats) -> InvalidResponseError | None:
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
     """A histogram's past days, without those that are twice in it or lack a number."""
-    found: dict[dt.date, Totals | None] = {}
+    days: dict[dt.date, Totals | None] = {}
     for entry in stats.histogram:
         day, *totals = (getattr(entry, name) for name in ("date", *COUNTS))
         if day is None or (over and entry.partial):
             continue
-        found[day] = None if None in totals or day in found else Totals(*totals)
-    return {day: totals for day, totals in found.items() if totals is not None}
+        days[day] = None if None in totals or day in days else Totals(*totals)
+    return {day: totals for day, totals in days.items() if totals is not None}

@@ -331,14 +331,14 @@ def _when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
         try:
             return step()
         except DltException as error:
-            found = _IN_USE.search(str(error))
-            if found is None:
+            match = _IN_USE.search(str(error))
+            if match is None:
                 raise
             if under_way is None or under_way.signal or time.monotonic() >= end:
                 raise BusyError(
                     "Another process, such as a notebook, has the DuckDB file open. "
                     "Close the connection there, and run this again. "
-                    f"{' '.join(found[0].split())}"
+                    f"{' '.join(match[0].split())}"
                 ) from None
         time.sleep(_PAUSE)
 
