@@ -221,7 +221,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         del base_url, api_key, options
         with_key = given["api_key"] is NOT_GIVEN
         name, own = load_profile(name, with_key=with_key)
-        given = {key: one for key, one in given.items() if one is not NOT_GIVEN}
+        given = {key: value for key, value in given.items() if value is not NOT_GIVEN}
         is_read_only = own["read_only"] or given.get("read_only", False)
         client = cls(**(own | given | {"read_only": is_read_only}))
         client._set_up(attrs.evolve(client._settings, profile=name), client._sender)
@@ -270,7 +270,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         """
         given = {"timeout": timeout, "total_timeout": total_timeout, "retry": retries}
         changes: dict[str, Any] = {
-            name: one for name, one in given.items() if one is not NOT_GIVEN
+            name: value for name, value in given.items() if value is not NOT_GIVEN
         }
         view = type(self).__new__(type(self))
         settings = attrs.evolve(self._settings, **changes)

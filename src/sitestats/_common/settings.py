@@ -275,7 +275,7 @@ def resolve(
         sources=sources,
         withheld=tuple(withheld),
         proxy_address=proxy,
-        headers=tuple(one for one in extra if one[0].lower() != "user-agent"),
+        headers=tuple(header for header in extra if header[0].lower() != "user-agent"),
         user_agent=agents[0].reveal() if agents else None,
         **options,
     )

@@ -81,9 +81,9 @@ def csv_line(values: Iterable[object]) -> str:
     >>> print(csv_line(["a b", True, None, "d,e", "=1+1", "a;-1", "1-1"]), end="")
     a b,true,,"d,e",'=1+1,a;'-1,1-1
     """
-    cells = [_cell(one) for one in values]
+    cells = [_cell(value) for value in values]
     # Readers drop blanks around a cell without quotes.
-    has_blanks = any(isinstance(one, str) and one != one.strip() for one in cells)
+    has_blanks = any(isinstance(cell, str) and cell != cell.strip() for cell in cells)
     line = StringIO()
     csv.writer(
         line,

@@ -93,10 +93,10 @@ def same_zone(first: str | None, second: str | None) -> bool:
     The standard library does not tell which names are links, so the offsets are
     compared over the years. Zones with the same ones have the same days.
     """
-    one, other = find_zone(first), find_zone(second)
-    if first == second or one is None or other is None:
+    zone, other = find_zone(first), find_zone(second)
+    if first == second or zone is None or other is None:
         return first == second
-    return _offsets(one) == _offsets(other)
+    return _offsets(zone) == _offsets(other)
 
 
 @lru_cache(maxsize=16)

@@ -131,8 +131,8 @@ def check_response(
             )
             problems.append(Problem(message, section="4.3", where="$.path"))
         else:
-            wanted = "all pages" if page == "*" else page
-            warnings.append(_differs("page", path, wanted))
+            pages = "all pages" if page == "*" else page
+            warnings.append(_differs("page", path, pages))
     if zone and wanted_zone and not same_zone(zone, wanted_zone):
         warnings.append(_differs("time zone", zone, wanted_zone))
     if data.get("version") not in {None, parameters.version}:
@@ -140,8 +140,8 @@ def check_response(
     if isinstance(parameters.events, tuple) and "events" in data.keys() - wrong.keys():
         # The service stores names in lower case.
         names = dict.fromkeys(map(str.lower, parameters.events))
-        found = {event.name.lower() for event in data["events"]}
-        if missing := [shown(name) for name in names if name not in found]:
+        present = {event.name.lower() for event in data["events"]}
+        if missing := [shown(name) for name in names if name not in present]:
             message = f"has no entry of {', '.join(missing)}"
             wrong["events"] = Problem(message, section="4.3", where="$.events")
         if len(missing) == len(names):

@@ -146,8 +146,8 @@ def structure(
     known = shape.kinds.keys() | {"ok", "success"}
     items = cast("dict[str, JsonValue]", value).items()
     extra = {n: v for n, v in items if n not in known and n[:2] != "__"}
-    found: Any = {_NAMES.get(name, name): values.get(name) for name in shape.kinds}
-    return model(**found, extra=extra), [*wrong.values()]
+    fields: Any = {_NAMES.get(name, name): values.get(name) for name in shape.kinds}
+    return model(**fields, extra=extra), [*wrong.values()]
 
 
 def structure_stats(

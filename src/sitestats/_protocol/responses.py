@@ -162,24 +162,24 @@ def read_added(
     hostname, zone, public = asked
     # A request without a time zone leaves the zone to the service.
     zone = zone or added.timezone
-    found = tuple(
+    differences = tuple(
         Problem(
-            f"requested {wanted!r}, but the service made it {shown(applied)}",
+            f"requested {requested!r}, but the service made it {shown(applied)}",
             section="2.2",
             where=name,
         )
-        for name, wanted, applied, is_same in (
+        for name, requested, applied, is_same in (
             ("hostname", hostname, added.hostname, same_host(hostname, added.hostname)),
             ("timezone", zone, added.timezone, same_zone(zone, added.timezone)),
             ("public", public, added.public, public is added.public),
         )
         if not is_same and applied is not None
     )
-    if warned and (wrong := (*problems, *found)):
+    if warned and (wrong := (*problems, *differences)):
         what = "; ".join(map(str, wrong))
         warn(f"{cut(added.hostname)} was added, but not all is as requested: {what}")
     website: AddedWebsite
-    website = attrs.evolve(added, differences=found, problems=(*problems,))
+    website = attrs.evolve(added, differences=differences, problems=(*problems,))
     return website
 
 

@@ -216,7 +216,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         >>> query.timezone("Asia/Tokyo").params()["end"]
         '2026-03-31'
         """
-        return self._during(periods.named(period, now))
+        return self._during(periods.period_of(period, now))
 
     def previous(self, unit: PreviousUnit) -> StatsQuery[FieldsT_co]:
         """Make the same query for an earlier period, to compare the two.
@@ -318,13 +318,13 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             with Problems() as problems:
                 # A str is one name, although it can be iterated.
                 names = [websites] if isinstance(websites, str) else websites
-                wholes = [problems.check(self.website, one) for one in names]
-        found = tuple(filter(None, wholes))
+                wholes = [problems.check(self.website, name) for name in names]
+        queries = tuple(filter(None, wholes))
         if unit is None and websites is not None:
-            return found
+            return queries
         return tuple(
             whole._during(days)
-            for whole in found
+            for whole in queries
             for days in periods.split(*_days(whole), unit)
         )
 
@@ -694,7 +694,7 @@ def query_against(query: StatsQuery[FieldsT], other: Against) -> StatsQuery[Fiel
     word = query._word
     if word is not None and not word.count and other == f"last-{word.unit}":
         return _previous(query, "period", "against")
-    return query._during(periods.named(other, None, "against"))
+    return query._during(periods.period_of(other, None, "against"))
 
 
 def _previous(query: StatsQuery[FieldsT], unit: str, where: str) -> StatsQuery[FieldsT]:

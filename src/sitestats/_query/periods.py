@@ -255,7 +255,7 @@ def last(
     )
 
 
-def named(
+def period_of(
     value: Any, now: object = None, where: str = "during"
 ) -> tuple[str, str] | NamedPeriod:
     """The days of a year, quarter, month, week or day; or a word."""

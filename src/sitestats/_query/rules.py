@@ -159,11 +159,11 @@ class Problems(list[Problem]):
     """Collects the problems of several values, to raise all of them at once."""
 
     def check(
-        self, rule: Callable[P, T], /, *values: P.args, **named: P.kwargs
+        self, rule: Callable[P, T], /, *values: P.args, **options: P.kwargs
     ) -> T | None:
         """What *rule* returns, or None where it refuses the values."""
         try:
-            return rule(*values, **named)
+            return rule(*values, **options)
         except InvalidInputError as error:
             self += error.problems
             return None
@@ -276,8 +276,8 @@ def fields(names: Collection[object]) -> str:
 def events(names: Collection[object]) -> str:
     """The names of events, in the order that was given and each once."""
     with Problems() as problems:
-        found = [problems.check(_event, name) for name in names or [""]]
-    return ",".join(dict.fromkeys(filter(None, found)))
+        texts = [problems.check(_event, name) for name in names or [""]]
+    return ",".join(dict.fromkeys(filter(None, texts)))
 
 
 def _event(name: object) -> str:
@@ -340,7 +340,7 @@ def filter_value(name: str, value: object) -> str | None:
         raise refusal("filter-text", f"give one value: {use}", where)
     values = [*cast("Iterable[object]", value)] or [""]
     with Problems() as problems:
-        texts = [problems.check(_filter_text, name, one, where) for one in values]
+        texts = [problems.check(_filter_text, name, item, where) for item in values]
     return ",".join(filter(None, texts))
 
 

@@ -57,9 +57,9 @@ class StoredResponses:
         self._try(lambda: self._write(parameters, response, stats, now))
 
     def _read(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
-        if (found := response_key(parameters, now)) is None:
+        if (text := response_key(parameters, now)) is None:
             return None
-        key = self._key(parameters.hostname, "response", found)
+        key = self._key(parameters.hostname, "response", text)
         data = self._store.get(key)
         entry = None if data is None else StoreEntry.from_bytes(bytes(data))
         max_age: timedelta | None = getattr(self._store, "max_age", MAX_AGE)
@@ -85,9 +85,9 @@ class StoredResponses:
         # An open period counts, too: a website whose zone was changed has other days.
         if parameters.timezone is None and zone and zone != self._zone(hostname):
             self._store.set(self._key(hostname, "zone", ""), zone.encode())
-        if found := to_store(parameters, response, stats, now):
-            key = self._key(hostname, "response", found[0])
-            self._store.set(key, found[1].to_bytes())
+        if pair := to_store(parameters, response, stats, now):
+            key = self._key(hostname, "response", pair[0])
+            self._store.set(key, pair[1].to_bytes())
 
     def _zone(self, hostname: str) -> str | None:
         """The zone of a website in the newest response to a query without a zone."""

@@ -84,11 +84,11 @@ class Pool:
         """Wake all who have a place; when the pool is closed, wake all others, too."""
         if len(queue) >= self._limit or self._is_closed:
             # Ctrl-C may have kept one from leaving, or from waking others.
-            for one in [one for one in islice(queue, self._limit) if one.is_over]:
-                del queue[one]
-            for one in [*islice(queue, None if self._is_closed else self._limit)]:
-                if one.event is not None:
-                    one.event.set()
+            for exchange in [one for one in islice(queue, self._limit) if one.is_over]:
+                del queue[exchange]
+            for exchange in [*islice(queue, None if self._is_closed else self._limit)]:
+                if exchange.event is not None:
+                    exchange.event.set()
 
     # --- connections --------------------------------------------------------------
 

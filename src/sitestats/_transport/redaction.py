@@ -62,7 +62,7 @@ class Redactor:
 # The first error compiles the pattern, which takes some milliseconds.
 @lru_cache(maxsize=256)
 def _pattern(secrets: frozenset[Secret], shortest: int) -> re.Pattern[bytes]:
-    texts = [one.reveal() for one in secrets if len(one.reveal()) >= shortest]
+    texts = [secret.reveal() for secret in secrets if len(secret.reveal()) >= shortest]
     # Longer secrets come first, as others may be their beginnings.
     texts.sort(key=len, reverse=True)
     patterns = ["".join(map(_written, text.encode())) for text in texts]
@@ -88,7 +88,7 @@ def _written(code: int) -> str:
 _PARTS: Final = ("connection", "http11", "http2", "proxy", "socks")
 _LOGGERS: Final = (
     *("httpx", "httpx2", "hpack.hpack", "hpack.table"),
-    *(f"{one}.{part}" for one in ("httpcore", "httpcore2") for part in _PARTS),
+    *(f"{name}.{part}" for name in ("httpcore", "httpcore2") for part in _PARTS),
 )
 """httpx logs an address and a status line at INFO, and httpcore, where it connects, the
 headers of a response at DEBUG: a service that repeats a key would have it logged."""

@@ -235,9 +235,9 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
 
     def work() -> None:
         try:
-            found.set_result(look_up())
+            addresses.set_result(look_up())
         except BaseException as error:  # noqa: BLE001 - raised by result()
-            found.set_exception(error)
+            addresses.set_exception(error)
         # A byte is sent, since a child that was forked meanwhile keeps the end open.
         with finish, suppress(OSError):
             finish.send(b"!")
@@ -250,7 +250,7 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     with suppress(OSError):
         return look_up(flags=socket.AI_NUMERICHOST)
     exchange.step = "name"
-    found = Future[list[Any]]()
+    addresses = Future[list[Any]]()
     done, finish = socket.socketpair()
     exchange.sockets.append(done)
     # A threading.Thread would wait for a threading.Event until it runs.
@@ -258,7 +258,7 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     await exchange.do(done, wait_readable, done.recv, 1)
     # An exchange that was ended did not wait for the thread.
     exchange.left()
-    return found.result()
+    return addresses.result()
 
 
 async def connect(route: Route, exchange: Exchange) -> socket.socket:
