@@ -50,8 +50,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # of click and rich; of DuckDB and SQLite; of pandas, polars, Arrow, matplotlib and dlt.
 COMPAT = (
     *("README.md", "docs/reports.md", "docs/frames-and-plots.md"),
-    *("docs/testing-your-code.md", "tests/analysis/test_excel"),
-    *("tests/analysis/test_frames", "tests/analysis/test_plots"),
+    *("docs/testing-your-code.md", "tests/display/test_excel"),
+    *("tests/display/test_frames", "tests/display/test_plots"),
     *("tests/cli/test_app", "tests/cli/test_stats"),
     *("tests/client/test_document", "tests/client/test_get_many"),
     *("tests/emulator/test_numbers", "tests/emulator/test_server"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from . import provisioning as provisioning, types as types
     from ._client.async_client import AsyncClient as AsyncClient
     from ._client.client import Client as Client
-    from ._common.errors import (
+    from ._base.errors import (
         AuthenticationError as AuthenticationError,
         BadRequestError as BadRequestError,
         BusyError as BusyError,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         TransportError as TransportError,
         WebsiteLockedError as WebsiteLockedError,
     )
-    from ._common.fields import FieldName as FieldName
-    from ._common.profiles import profile_names as profile_names
-    from ._common.settings import (
+    from ._base.fields import FieldName as FieldName
+    from ._configuration.profiles import profile_names as profile_names
+    from ._configuration.settings import (
         KeyValueStore as KeyValueStore,
         RetryPolicy as RetryPolicy,
     )

@@ -16,7 +16,7 @@ PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "sitestats": {
         "_client.async_client": ("AsyncClient",),
         "_client.client": ("Client",),
-        "_common.errors": (
+        "_base.errors": (
             *("AuthenticationError", "BadRequestError", "BusyError"),
             *("ClientClosedError", "ConfigurationError", "ConnectionFailedError"),
             *("FieldNotRequestedError", "InvalidInputError", "InvalidResponseError"),
@@ -26,9 +26,9 @@ PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             *("SiteStatsWarning", "StatusError", "TransportError"),
             "WebsiteLockedError",
         ),
-        "_common.fields": ("FieldName",),
-        "_common.profiles": ("profile_names",),
-        "_common.settings": ("KeyValueStore", "RetryPolicy"),
+        "_base.fields": ("FieldName",),
+        "_configuration.profiles": ("profile_names",),
+        "_configuration.settings": ("KeyValueStore", "RetryPolicy"),
         "_protocol.check_setup": ("SetupReport",),
         "_query.builder": ("StatsQuery",),
         "_query.rules": ("Filters", "Interval"),

@@ -17,15 +17,15 @@ from ._client.get_many import (
     AsyncOutcomeStream as AsyncOutcomeStream,
     OutcomeStream as OutcomeStream,
 )
-from ._common.fields import (
+from ._base.fields import (
     CountName as CountName,
     ListName as ListName,
     TableName as TableName,
     TotalName as TotalName,
 )
-from ._common.progress import Progress as Progress
-from ._common.settings import NotGiven as NotGiven
-from ._common.wire import (
+from ._base.progress import Progress as Progress
+from ._configuration.settings import NotGiven as NotGiven
+from ._wire.messages import (
     Credentials as Credentials,
     Headers as Headers,
     HttpRequest as HttpRequest,
@@ -44,7 +44,7 @@ from ._query.rules import (
     HasHostname as HasHostname,
     MetadataValue as MetadataValue,
 )
-from ._results.comparison import (
+from ._comparison.comparison import (
     Change as Change,
     Changes as Changes,
     ComparedPair as ComparedPair,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import TODAY
-from sitestats._common.lock_files import locked
+from sitestats._base.lock_files import locked
 from sitestats.cli._app import app
 
 if TYPE_CHECKING:

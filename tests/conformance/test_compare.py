@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.changed_services import CHANGES, Changed, ChangedTransport
 from sitestats import Client, NotFoundError
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 from sitestats.conformance import (
     ServiceComparison,
     _compare,

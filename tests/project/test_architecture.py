@@ -22,9 +22,13 @@ from sitestats._public import PUBLIC, Public
 PACKAGE: Final = Path(sitestats.__file__).parent
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 LATE: Final = {
-    "_results/bases": ("analysis/",),
-    "_results/outcomes": ("_results/comparison",),
-    "_results/stats": ("_protocol/responses", "_results/comparison"),
+    "_results/bases": ("_display/",),
+    "_results/outcomes": ("_comparison/comparison",),
+    "_results/stats": (
+        "_comparison/comparison",
+        "_protocol/responses",
+        "_testing/sample_body",
+    ),
 }
 """Imports within functions, of what stands above."""
 

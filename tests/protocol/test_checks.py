@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fake_responses import problems, read_response, stats_json
 from sitestats import EventCount, SiteStatsWarning, StatsQuery
-from sitestats._common.fields import FIELDS
-from sitestats._common.zones import zone_names
+from sitestats._base.fields import FIELDS
+from sitestats._base.zones import zone_names
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com")

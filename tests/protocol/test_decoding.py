@@ -33,7 +33,7 @@ from sitestats import (
     StatsQuery,
     WebsiteList,
 )
-from sitestats._common.fields import FIELDS
+from sitestats._base.fields import FIELDS
 from sitestats._protocol.responses import read_added, read_websites
 
 QUERY = StatsQuery("example.com")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import REQUEST, http_response
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     AuthenticationError,
     BadRequestError,
     InvalidResponseError,

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.errors import InvalidInputError
-from sitestats._common.wire import Credentials
+from sitestats._base.errors import InvalidInputError
 from sitestats._protocol.requests import (
     add_request,
     custom_request,
 )
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._wire.messages import Credentials
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from fake_responses import (
     read_response,
     stats_json,
 )
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     AuthenticationError,
     FieldNotRequestedError,
     InvalidResponseError,
     SiteStatsError,
     StatusError,
 )
-from sitestats._common.fields import FIELDS, LISTS
+from sitestats._base.fields import FIELDS, LISTS
 from sitestats._protocol.responses import (
     read_added,
     read_json,

@@ -9,15 +9,14 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     ConfigurationError,
     ConnectionFailedError,
     RateLimitedError,
     SiteStatsError,
 )
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import RetryPolicy, Settings
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._base.hostnames import BaseAddress
+from sitestats._configuration.settings import RetryPolicy, Settings
 from sitestats._protocol.flow import (
     NO_DEADLINE,
     Deadline,
@@ -31,6 +30,7 @@ from sitestats._protocol.flow import (
     is_contains_search,
     send_with_retries,
 )
+from sitestats._wire.messages import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     from sitestats._protocol.flow import Flow, StepResult

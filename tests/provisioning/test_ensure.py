@@ -23,11 +23,11 @@ from sitestats import (
     StatusError,
     WebsiteSpec,
 )
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.secret import Secret
-from sitestats._common.settings import Pauses, Settings
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._base.hostnames import BaseAddress
+from sitestats._configuration.secrets import Secret
+from sitestats._configuration.settings import Pauses, Settings
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._wire.messages import HttpRequest, HttpResponse
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._ensure import EnsureFlow
 

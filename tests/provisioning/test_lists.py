@@ -26,7 +26,7 @@ from sitestats import (
     SiteStatsWarning,
     WebsiteSpec,
 )
-from sitestats._common.text import csv_line, plain
+from sitestats._base.text import csv_line, plain
 from sitestats.emulator import Emulator
 from sitestats.provisioning import read_host_list
 from sitestats.provisioning._lists import ListedHost

@@ -20,12 +20,12 @@ from sitestats import (
     WebsiteList,
     WebsiteSpec,
 )
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     BadRequestError,
     ConnectionFailedError,
     RequestTimeoutError,
 )
-from sitestats._common.wire import HttpRequest
+from sitestats._wire.messages import HttpRequest
 from sitestats.provisioning import (
     Difference,
     ProvisionedWebsite,

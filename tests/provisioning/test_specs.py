@@ -9,7 +9,7 @@ import pytest
 
 from both_clients import VARIANTS, opened
 from sitestats import WebsiteSpec
-from sitestats._common.errors import InvalidInputError
+from sitestats._base.errors import InvalidInputError
 from sitestats.emulator import Emulator
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from query_strategies import longest, queries
 from sitestats import WebsiteSpec
-from sitestats._common.errors import InvalidInputError
+from sitestats._base.errors import InvalidInputError
 from sitestats._query.builder import StatsQuery, parameters_of
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from query_strategies import MOMENTS, queries
 from sitestats import WebsiteSpec
-from sitestats._common.errors import InvalidInputError
-from sitestats._common.zones import zone_names
+from sitestats._base.errors import InvalidInputError
+from sitestats._base.zones import zone_names
 from sitestats._query.builder import StatsQuery, query_against
 from sitestats._query.periods import (
     MOST_DAYS,

@@ -26,7 +26,7 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
 )
-from sitestats._common.fields import FIELDS
+from sitestats._base.fields import FIELDS
 from sitestats._query.rules import RULES
 from sitestats.emulator import Emulator
 

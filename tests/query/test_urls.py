@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from query_strategies import queries
-from sitestats._common.errors import InvalidInputError
-from sitestats._common.hostnames import BaseAddress
+from sitestats._base.errors import InvalidInputError
+from sitestats._base.hostnames import BaseAddress
 from sitestats._query.builder import StatsQuery
 
 pytestmark = pytest.mark.slow

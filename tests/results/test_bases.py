@@ -9,8 +9,8 @@ import pytest
 
 from displayed import pages_of
 from sitestats import StatsQuery
+from sitestats._display.frames import to_pandas
 from sitestats._results.tables import Column, Kind, label_of
-from sitestats.analysis._frames import to_pandas
 
 QUERY = StatsQuery("shop.example").fields("visitors")
 WITHOUT_RICH = """

@@ -20,7 +20,7 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._common.fields import FIELDS
+from sitestats._base.fields import FIELDS
 from sitestats.types import Comparison
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from query_strategies import queries
 from sitestats import Stats, StatsQuery
-from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import parameters_of
 from sitestats._store.keys import StoreEntry, response_key, to_store
+from sitestats._wire.messages import HttpResponse
 
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
 DAY = StatsQuery("example.com").fields("visitors").between("2026-05-01", "2026-05-09")

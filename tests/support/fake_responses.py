@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 import pytest
 
-from sitestats._common.errors import InvalidResponseError
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._base.errors import InvalidResponseError
 from sitestats._protocol.responses import read_stats
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results.stats import Stats, with_warnings
+from sitestats._wire.messages import HttpRequest, HttpResponse
 
 RECEIVED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 

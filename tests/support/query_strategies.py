@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitestats._common.fields import FIELDS
-from sitestats._common.zones import zone_names
+from sitestats._base.fields import FIELDS
+from sitestats._base.zones import zone_names
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import WORDS, placeholder
 from sitestats._query.rules import FILTERS, INTERVALS

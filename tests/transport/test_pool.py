@@ -19,11 +19,11 @@ from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
 from loopback import Connection, resolving, serve
 from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
+from sitestats._base.errors import TransportError
 from sitestats._client.runner import Stop, StoppedError
-from sitestats._common.errors import TransportError
-from sitestats._common.wire import HttpRequest
 from sitestats._transport.pool import Pool
 from sitestats._transport.sockets import AwaitedExchange, Exchange, run_blocking
+from sitestats._wire.messages import HttpRequest
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without TLS")
 PLENTY = 30.0

@@ -30,9 +30,9 @@ from loopback import (
 )
 from secret_search import everything_logged, shown_by
 from sitestats import Client, ConfigurationError, RequestTimeoutError, SiteStatsError
-from sitestats._common.errors import ConnectionFailedError
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import proxy_from_environment
+from sitestats._base.errors import ConnectionFailedError
+from sitestats._base.hostnames import BaseAddress
+from sitestats._configuration.settings import proxy_from_environment
 
 pytestmark = pytest.mark.filterwarnings(
     # httpx leaves some sockets of proxies that fail to the garbage collection.

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.secret import Secret
-from sitestats._common.wire import HttpResponse
+from sitestats._configuration.secrets import Secret
 from sitestats._transport.redaction import Redactor
+from sitestats._wire.messages import HttpResponse
 
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"
 """It has every character that JSON, HTML or an address escapes."""

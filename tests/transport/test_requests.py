@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from both_clients import KEY, USER, VARIANTS, opened
 from loopback import polite, serve
 from sitestats import Client, InvalidResponseError, SiteStatsError, StatsQuery
-from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._transport.sockets import run_blocking
+from sitestats._wire.messages import Credentials, HttpRequest
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 QUERY = StatsQuery("a.example").fields("pages")

@@ -22,7 +22,7 @@ from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, polite, serve, silent
 from secret_search import everything_logged, shown_by
 from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery, WebsiteSpec
-from sitestats._common.errors import ConnectionFailedError
+from sitestats._base.errors import ConnectionFailedError
 
 PLENTY = 30.0
 QUERY = StatsQuery("a.example").fields("pageviews")

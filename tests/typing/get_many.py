@@ -23,7 +23,7 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._common.wire import JsonValue
+from sitestats._wire.messages import JsonValue
 from sitestats.types import Comparison, Comparisons
 
 

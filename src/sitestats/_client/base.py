@@ -20,9 +20,9 @@ from typing import (
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError
-from sitestats._common.secret import wrapped
-from sitestats._common.settings import (
+from sitestats._base.errors import ConfigurationError
+from sitestats._configuration.secrets import wrapped
+from sitestats._configuration.settings import (
     NOT_GIVEN,
     NotGiven,
     Settings,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
-    from sitestats._common.settings import KeyValueStore, RetryPolicy
+    from sitestats._configuration.settings import KeyValueStore, RetryPolicy
     from sitestats._store.sqlite import Store
 
 HttpClientT = TypeVar("HttpClientT")
@@ -215,7 +215,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
             ...     client.websites.list()
         """
         # Few programs have several accounts.
-        from sitestats._common.profiles import load_profile
+        from sitestats._configuration.profiles import load_profile
 
         given = wrapped(base_url=base_url, api_key=api_key, **cast("Any", options))
         del base_url, api_key, options

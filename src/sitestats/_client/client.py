@@ -6,11 +6,11 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, overload
 
+from sitestats._comparison.comparison import compare_halves
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import check_setup
 from sitestats._protocol.flow import Moment
 from sitestats._query.builder import StatsQuery
-from sitestats._results.comparison import compare_halves
 
 from .base import API, BaseClient
 from .get_many import OutcomeStream, StreamOptions
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     import httpx  # noqa: F401 - the base class names it
 
-    from sitestats._common.fields import FieldsT
-    from sitestats._common.progress import Progress
-    from sitestats._common.wire import JsonValue
+    from sitestats._base.fields import FieldsT
+    from sitestats._base.progress import Progress
+    from sitestats._comparison.comparison import Comparison, Comparisons
     from sitestats._protocol.check_setup import SetupReport
     from sitestats._query.builder import Against
-    from sitestats._results.comparison import Comparison, Comparisons
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
+    from sitestats._wire.messages import JsonValue
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
     from sitestats.provisioning._specs import WebsiteSpec
 

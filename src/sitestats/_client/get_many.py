@@ -30,10 +30,15 @@ import anyio
 import attrs
 from attrs.validators import optional
 
-from sitestats._common.errors import ConfigurationError
-from sitestats._common.fields import FieldsT_contra
-from sitestats._common.progress import Progress, ShowProgress, showing
-from sitestats._common.settings import NOT_GIVEN, check_seconds, checker, positive_count
+from sitestats._base.errors import ConfigurationError
+from sitestats._base.fields import FieldsT_contra
+from sitestats._base.progress import Progress, ShowProgress, showing
+from sitestats._configuration.settings import (
+    NOT_GIVEN,
+    check_seconds,
+    checker,
+    positive_count,
+)
 from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._public import Public

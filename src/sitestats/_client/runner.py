@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import anyio
 import anyio.to_thread
 
-from sitestats._common.errors import SiteStatsError
+from sitestats._base.errors import SiteStatsError
 from sitestats._protocol.flow import (
     LookUp,
     Moment,
@@ -38,10 +38,10 @@ from sitestats._protocol.flow import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator
 
-    from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpResponse
+    from sitestats._configuration.settings import Settings
     from sitestats._protocol.flow import Flow
     from sitestats._store.stored_responses import StoredResponses
+    from sitestats._wire.messages import HttpResponse
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], Awaitable[None] | None]"

@@ -6,16 +6,16 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     AuthenticationError,
     PermissionDeniedError,
     SiteStatsError,
 )
-from sitestats._common.settings import Settings
-from sitestats._common.text import counted
-from sitestats._common.wire import Credentials, HttpRequest, HttpResponse, JsonValue
+from sitestats._base.text import counted
+from sitestats._configuration.settings import Settings
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse, JsonValue
 
 from .flow import Flow, send_once
 from .requests import list_request

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 import attrs
 
-from sitestats._common.errors import Problem
-from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.text import shown
-from sitestats._common.zones import find_zone, same_zone
+from sitestats._base.errors import Problem
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.text import shown
+from sitestats._base.zones import find_zone, same_zone
 from sitestats._query.parameters import Parameters
 from sitestats._query.periods import as_date, days_back
 from sitestats._query.rules import PAGE_FILTERS

@@ -28,13 +28,13 @@ import attrs
 import cattrs
 import msgspec
 
-from sitestats._common.errors import Problem
-from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS
-from sitestats._common.wire import JsonValue
-from sitestats._common.zones import find_zone
+from sitestats._base.errors import Problem
+from sitestats._base.fields import COUNTS, ENVELOPE, FIELDS
+from sitestats._base.zones import find_zone
 from sitestats._results import websites
 from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count
+from sitestats._wire.messages import JsonValue
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """The errors of ``msgspec.convert``, the second for half of a surrogate pair."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Final
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     AuthenticationError,
     BadRequestError,
     InvalidResponseError,
@@ -25,8 +25,8 @@ from sitestats._common.errors import (
     StatusError,
     WebsiteLockedError,
 )
-from sitestats._common.text import cut, plain
-from sitestats._common.wire import HttpRequest, HttpResponse, JsonValue
+from sitestats._base.text import cut, plain
+from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue
 
 OK: Final = range(200, 300)
 """The statuses of success."""

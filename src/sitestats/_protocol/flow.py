@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     TOO_MANY_REQUESTS,
     RateLimitedError,
     RequestTimeoutError,
@@ -29,12 +29,12 @@ from sitestats._common.errors import (
     is_temporary,
     may_repeat,
 )
-from sitestats._common.settings import RetryPolicy, Settings
-from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._configuration.settings import RetryPolicy, Settings
 from sitestats._query.builder import StatsQuery
 from sitestats._query.parameters import Parameters
 from sitestats._query.rules import PAGE_FILTERS, is_contains
 from sitestats._results.stats import Stats
+from sitestats._wire.messages import HttpRequest, HttpResponse
 
 T = TypeVar("T")
 

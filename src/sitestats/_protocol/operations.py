@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     ConfigurationError,
     InvalidInputError,
     Problem,
@@ -13,12 +13,12 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     SiteStatsError,
 )
-from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
-from sitestats._common.text import shown
-from sitestats._common.wire import Credentials, HttpResponse
+from sitestats._base.text import shown
+from sitestats._configuration.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._query.builder import StatsQuery, query_against, validated
 from sitestats._results.outcomes import Failed, Succeeded
 from sitestats._results.stats import with_warnings
+from sitestats._wire.messages import Credentials, HttpResponse
 
 from .flow import NO_DEADLINE, LookUp, StoreResponse, now, send_with_retries
 from .requests import (
@@ -39,12 +39,12 @@ from .responses import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest, JsonValue
+    from sitestats._configuration.settings import Settings
     from sitestats._query.builder import Against
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
+    from sitestats._wire.messages import HttpRequest, JsonValue
 
     from .flow import Deadline, Flow, Moment
 

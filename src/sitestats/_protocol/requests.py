@@ -10,12 +10,12 @@ from urllib.parse import quote, unquote
 
 import attrs
 
-from sitestats._common.errors import InvalidInputError
-from sitestats._common.text import shown
-from sitestats._common.wire import Credentials, HttpRequest
+from sitestats._base.errors import InvalidInputError
+from sitestats._base.text import shown
 from sitestats._query import periods, rules
 from sitestats._query.parameters import Parameters
 from sitestats._query.rules import Problems, broken, refusal
+from sitestats._wire.messages import Credentials, HttpRequest
 
 JSON: Final = "application/json"
 

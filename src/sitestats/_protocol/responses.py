@@ -12,29 +12,29 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     InvalidInputError,
     InvalidResponseError,
     Problem,
     StatusError,
     warn,
 )
-from sitestats._common.fields import TOTALS
-from sitestats._common.settings import Settings, credentials_from
-from sitestats._common.text import counted, cut, shown
-from sitestats._common.wire import (
-    HttpRequest,
-    HttpResponse,
-    JsonValue,
-    load_json,
-)
-from sitestats._common.zones import same_zone
+from sitestats._base.fields import TOTALS
+from sitestats._base.text import counted, cut, shown
+from sitestats._base.zones import same_zone
+from sitestats._configuration.settings import Settings, credentials_from
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import Parameters
 from sitestats._query.rules import LATEST_SHAPE
 from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
+from sitestats._wire.messages import (
+    HttpRequest,
+    HttpResponse,
+    JsonValue,
+    load_json,
+)
 
 from .checks import Period, check_response, same_host
 from .converter import Expected, expected, structure, structure_stats

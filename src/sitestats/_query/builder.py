@@ -15,11 +15,11 @@ from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
 
-from sitestats._common.errors import InvalidInputError, Problem, warn
-from sitestats._common.fields import FieldName, FieldsT, FieldsT_co, NameT
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.text import shown
-from sitestats._common.zones import zone_names
+from sitestats._base.errors import InvalidInputError, Problem, warn
+from sitestats._base.fields import FieldName, FieldsT, FieldsT_co, NameT
+from sitestats._base.hostnames import BaseAddress
+from sitestats._base.text import shown
+from sitestats._base.zones import zone_names
 from sitestats._public import Public
 
 from . import periods, rules, urls

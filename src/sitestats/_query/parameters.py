@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import attrs
 
-from sitestats._common.errors import InvalidInputError, Problem
-from sitestats._common.fields import TOTALS
-from sitestats._common.text import shown
-from sitestats._common.wire import Credentials, HttpRequest
+from sitestats._base.errors import InvalidInputError, Problem
+from sitestats._base.fields import TOTALS
+from sitestats._base.text import shown
+from sitestats._wire.messages import Credentials, HttpRequest
 
 from .periods import NamedPeriod, order_problems
 from .rules import (

@@ -18,9 +18,9 @@ from zoneinfo import ZoneInfo
 import attrs
 from dateutil.relativedelta import relativedelta
 
-from sitestats._common.errors import Problem
-from sitestats._common.text import did_you_mean, shown
-from sitestats._common.zones import nearest_zone, zone_names
+from sitestats._base.errors import Problem
+from sitestats._base.text import did_you_mean, shown
+from sitestats._base.zones import nearest_zone, zone_names
 from sitestats._public import Public
 
 from .rules import broken, one_of, refusal, whole_number

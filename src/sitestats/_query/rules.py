@@ -26,10 +26,10 @@ from typing import (
     get_args,
 )
 
-from sitestats._common.errors import InvalidInputError, Problem
-from sitestats._common.fields import FIELDS
-from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.text import did_you_mean, shown
+from sitestats._base.errors import InvalidInputError, Problem
+from sitestats._base.fields import FIELDS
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.text import did_you_mean, shown
 
 P = ParamSpec("P")
 T = TypeVar("T")

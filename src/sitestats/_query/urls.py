@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.text import shown
+from sitestats._base.hostnames import BaseAddress
+from sitestats._base.text import shown
 
 from . import periods, rules
 from .parameters import is_documented, number_in

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, Self, TypeVar, 
 
 import attrs
 
-from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.text import did_you_mean, shown
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public
 
 from .tables import column_of, count_rows, to_dicts
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from sitestats._common.wire import JsonValue
     from sitestats._query.builder import StatsQuery
+    from sitestats._wire.messages import JsonValue
 
     from .tables import Column
 
@@ -43,7 +43,7 @@ def draw(result: object, ax: object, **choices: Any) -> Axes:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    from sitestats.analysis._plots import plot
+    from sitestats._display.plots import plot
 
     axes: Axes = plot(result, ax, **choices)
     return axes
@@ -88,7 +88,7 @@ class HasRows(Generic[FieldT]):
         1    DE        108        78  0.068096
         2    FR         83        55  0.052333
         """
-        from sitestats.analysis._frames import to_pandas
+        from sitestats._display.frames import to_pandas
 
         return to_pandas(self._rows_of(field))
 
@@ -105,7 +105,7 @@ class HasRows(Generic[FieldT]):
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
         ['value', 'pageviews', 'visitors', 'share']
         """
-        from sitestats.analysis._frames import to_polars
+        from sitestats._display.frames import to_polars
 
         return to_polars(self._rows_of(field))
 
@@ -119,7 +119,7 @@ class HasRows(Generic[FieldT]):
         >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
         3
         """
-        from sitestats.analysis._frames import to_arrow
+        from sitestats._display.frames import to_arrow
 
         return to_arrow(self._rows_of(field))
 
@@ -138,7 +138,7 @@ class HasRows(Generic[FieldT]):
         >>> duckdb.sql("SELECT max(pageviews) FROM countries").fetchall()
         [(535,)]
         """
-        from sitestats.analysis._frames import to_stream
+        from sitestats._display.frames import to_stream
 
         return to_stream(self._table(), requested_schema)
 
@@ -172,7 +172,7 @@ class HasRows(Generic[FieldT]):
         >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages")
         >>> client.stats.get(query.last(days=30)).to_excel(io.BytesIO())
         """
-        from sitestats.analysis._excel import write_workbook
+        from sitestats._display.excel import write_workbook
 
         write_workbook(file, self._tables())
 
@@ -235,14 +235,14 @@ class Displayed(Public):
         """The parts to show of a value whose class ``describe`` does not know."""
 
     def _repr_html_(self) -> str:
-        from sitestats.analysis._display import Display
+        from sitestats._display.display import Display
 
         return Display(self)._repr_html_()
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        from sitestats.analysis._display import Display
+        from sitestats._display.display import Display
 
         return Display(self).__rich_console__(console, options)
 
@@ -263,7 +263,7 @@ class Displayed(Public):
 
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
-        from sitestats.analysis._display import to_text
+        from sitestats._display.display import to_text
 
         return to_text(self)
 

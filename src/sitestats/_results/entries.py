@@ -16,10 +16,10 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.fields import TABLES
-from sitestats._common.text import did_you_mean, shown
-from sitestats._common.zones import common_zone
+from sitestats._base.errors import FieldNotRequestedError
+from sitestats._base.fields import TABLES
+from sitestats._base.text import did_you_mean, shown
+from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.periods import beginning, ending
 
@@ -29,7 +29,7 @@ from .tables import Column, Count, Hour, column_of, for_json
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sitestats._common.wire import JsonValue
+    from sitestats._wire.messages import JsonValue
 
 _HOUR: Final = dt.timedelta(hours=1)
 

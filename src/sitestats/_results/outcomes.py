@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, SiteStatsError, warn
-from sitestats._common.fields import TABLES, TOTALS, FieldsT_contra, TableName
-from sitestats._common.settings import NOT_GIVEN, NotGiven
+from sitestats._base.errors import ConfigurationError, SiteStatsError, warn
+from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
+from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from sitestats._common.wire import JsonValue
+    from sitestats._comparison.comparison import Comparisons
+    from sitestats._wire.messages import JsonValue
 
-    from .comparison import Comparisons
     from .stats import Stats
 
 # --- one outcome ------------------------------------------------------------------
@@ -299,7 +299,7 @@ class CollectedOutcomes(
         0       semicomplete.com     244.0            295.0            -51.0
         1  blog.semicomplete.com      72.0            103.0            -31.0
         """
-        from .comparison import Comparisons, pairs_of, warned
+        from sitestats._comparison.comparison import Comparisons, pairs_of, warned
 
         return warned(Comparisons.of(pairs_of(self, before)))
 

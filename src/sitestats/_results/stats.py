@@ -21,16 +21,16 @@ from typing import (
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     FieldNotRequestedError,
     InvalidResponseError,
     Problem,
     warn,
 )
-from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
-from sitestats._common.text import cut
-from sitestats._common.wire import Headers, JsonValue, load_json
+from sitestats._base.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
+from sitestats._base.text import cut
 from sitestats._query.builder import parameters_of
+from sitestats._wire.messages import Headers, JsonValue, load_json
 
 from .bases import Displayed, HasLists, draw
 from .entries import (
@@ -46,11 +46,10 @@ from .tables import Column, for_json, of_rows, subject
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sitestats._common.fields import TableName
+    from sitestats._base.fields import TableName
+    from sitestats._comparison.comparison import Comparison
     from sitestats._query.builder import StatsQuery
-
-    from .comparison import Comparison
-    from .sample_body import StatsValues
+    from sitestats._testing.sample_body import StatsValues
 
 _List: TypeAlias = Entries[ListEntry]
 
@@ -183,7 +182,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         Traceback (most recent call last):
         sitestats.InvalidInputError: pages: the query requests it: give pages=…
         """
-        from .sample_body import body_of
+        from sitestats._testing.sample_body import body_of
 
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
@@ -342,7 +341,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
         Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
         """
-        from .comparison import Comparison, warned
+        from sitestats._comparison.comparison import Comparison, warned
 
         if not isinstance(cast("Any", before), Stats):
             raise TypeError("not a result; use client.stats.compare(query, against=…)")

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from sitestats._common.zones import common_zone
+from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import parameters_of
 from sitestats._query.parameters import NO_FILTERS
 
 if TYPE_CHECKING:
-    from sitestats._common.wire import JsonValue
     from sitestats._query.builder import StatsQuery
+    from sitestats._wire.messages import JsonValue
 
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]

@@ -8,8 +8,8 @@ from typing import ClassVar, Never
 
 import attrs
 
-from sitestats._common.errors import Problem
-from sitestats._common.wire import JsonValue
+from sitestats._base.errors import Problem
+from sitestats._wire.messages import JsonValue
 
 from .bases import Displayed, Items, Table
 from .tables import Column, Count, Name, column_of, of_rows

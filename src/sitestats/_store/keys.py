@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from sitestats._common.errors import InvalidInputError
-from sitestats._common.wire import HttpResponse, parse_http_date
+from sitestats._base.errors import InvalidInputError
 from sitestats._query import periods
+from sitestats._wire.messages import HttpResponse, parse_http_date
 
 if TYPE_CHECKING:
     from sitestats._query.parameters import Parameters

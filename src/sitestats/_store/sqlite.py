@@ -13,8 +13,8 @@ from typing import Any, Final, Self
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, warn
-from sitestats._common.settings import positive_count
+from sitestats._base.errors import ConfigurationError, warn
+from sitestats._configuration.settings import positive_count
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import HasHostname

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from sitestats._common.errors import warn
-from sitestats._common.zones import same_zone
+from sitestats._base.errors import warn
+from sitestats._base.zones import same_zone
 
 from .keys import MAX_AGE, StoreEntry, response_key, to_store
 
 if TYPE_CHECKING:
-    from sitestats._common.settings import KeyValueStore, Settings
-    from sitestats._common.wire import HttpResponse
+    from sitestats._configuration.settings import KeyValueStore, Settings
     from sitestats._query.parameters import Parameters
     from sitestats._results.stats import Stats
+    from sitestats._wire.messages import HttpResponse
 
 _REST: Final = 10.0
 """How many seconds a store is not used after it failed."""

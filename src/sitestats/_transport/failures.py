@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from idna import IDNAError
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     ConnectionFailedError,
     InvalidResponseError,
     RequestTimeoutError,
@@ -23,7 +23,7 @@ from .redaction import Redactor
 from .sockets import Exchange
 
 if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
+    from sitestats._configuration.settings import Settings
 
 _TICK: Final = 0.02
 """Seconds by which a wait may end too early: clocks differ."""

@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from sitestats._common.errors import ConfigurationError, InvalidInputError, Problem
-from sitestats._common.secret import Secret
-from sitestats._common.settings import Settings
-from sitestats._common.wire import Credentials
+from sitestats._base.errors import ConfigurationError, InvalidInputError, Problem
+from sitestats._configuration.secrets import Secret
+from sitestats._configuration.settings import Settings
+from sitestats._wire.messages import Credentials
 
 from .pool import Pool
 from .sockets import Exchange, Route, run_blocking
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-    from sitestats._common.wire import HttpRequest
+    from sitestats._wire.messages import HttpRequest
 
 _VERSION: Final = "0.1.0"
 """The package's version: reading its metadata takes as long as importing httpcore."""

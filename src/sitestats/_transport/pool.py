@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from sitestats._common.errors import ClientClosedError
+from sitestats._base.errors import ClientClosedError
 
 from .reading import Reading
 from .sockets import Exchange, Route, connect, send_and_read

@@ -18,8 +18,8 @@ from weakref import WeakSet
 
 import attrs
 
-from sitestats._common.secret import SHORTEST, Secret
-from sitestats._common.wire import HttpResponse
+from sitestats._configuration.secrets import SHORTEST, Secret
+from sitestats._wire.messages import HttpResponse
 
 _LONG: Final = 12
 """A text of fewer characters may stand in a response by chance."""

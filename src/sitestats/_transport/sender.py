@@ -15,8 +15,8 @@ from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sitestats._common.secret import secrets_in
-from sitestats._common.wire import HttpResponse
+from sitestats._configuration.secrets import secrets_in
+from sitestats._wire.messages import HttpResponse
 
 from .failures import Failures
 from .httpx_client import (
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest
+    from sitestats._configuration.settings import Settings
+    from sitestats._wire.messages import HttpRequest
 
     Ending = Callable[[Callable[[], object]], AbstractContextManager[None]]
 

@@ -28,7 +28,7 @@ import anyio
 import attrs
 from anyio import wait_readable, wait_writable  # at once: calls import nothing
 
-from sitestats._common.wire import HttpRequest
+from sitestats._wire.messages import HttpRequest
 
 from .reading import Reading
 

@@ -6,6 +6,6 @@ package costs nothing until then.
 
 from __future__ import annotations
 
-from ._display import Display
+from sitestats._display.display import Display
 
 __all__ = ["Display"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import sitestats
-from sitestats._common.text import plain
+from sitestats._base.text import plain
 
 from . import _options as options
 from ._exits import Code, code_of, exit_with, tell

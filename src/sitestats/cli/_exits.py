@@ -19,7 +19,7 @@ from sitestats import (
     StatusError,
     TransportError,
 )
-from sitestats._common.text import plain
+from sitestats._base.text import plain
 
 
 class Code(IntEnum):

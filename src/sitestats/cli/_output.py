@@ -15,7 +15,7 @@ import click
 
 import sitestats
 from sitestats import SiteStatsError, StatsQuery
-from sitestats._common.text import csv_line, plain
+from sitestats._base.text import csv_line, plain
 from sitestats._query.builder import parameters_of
 
 from ._exits import Code, code_of, in_shell_terms, one_line, tell_failures, worst
@@ -82,7 +82,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
     Columns that do not fit into the terminal are left out from the right: a number is
     never cut.
     """
-    from sitestats.analysis._console import table_of_rows
+    from sitestats._display.console import table_of_rows
 
     console, shown = make_console(), dict(headings)
     while True:

@@ -18,7 +18,7 @@ import attrs
 import click
 
 from sitestats import FieldName
-from sitestats._common.text import counted
+from sitestats._base.text import counted
 
 from . import _options as options
 from ._exits import Code, exit_with, fail, tell, tell_failures, worst

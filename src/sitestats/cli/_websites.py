@@ -13,7 +13,7 @@ import attrs
 import click
 
 import sitestats
-from sitestats._common.text import counted, plain
+from sitestats._base.text import counted, plain
 
 from . import _options as options
 from ._exits import Code, can_tell, code_of, exit_with, worst

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import attrs
 
-from sitestats._common.text import plain
-from sitestats._common.wire import HttpResponse, JsonValue
+from sitestats._base.text import plain
 from sitestats._protocol.flow import send_once
+from sitestats._wire.messages import HttpResponse, JsonValue
 from sitestats.emulator import Emulator
 
 from ._observation import Case, Observation, as_read, failure_of, observe, read_table

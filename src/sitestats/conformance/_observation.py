@@ -19,16 +19,16 @@ from warnings import catch_warnings
 
 import attrs
 
-from sitestats._common.errors import SiteStatsError
-from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.settings import Settings
-from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
-from sitestats._common.zones import zone_names
+from sitestats._base.errors import SiteStatsError
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.zones import zone_names
+from sitestats._configuration.settings import Settings
 from sitestats._protocol.error_responses import OK
 from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import decode_json, read_stats, read_websites
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
 # --- the cases ----------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 import anyio
 import httpx
 
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 
 from ._faults import Fault
 from ._http import RecordedRequest

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import attrs
 
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 
 from . import _responses, _traffic
 from ._access import Website, host_name

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 
 from ._http import RecordedRequest
 from ._responses import json_response

@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl
 
 import attrs
 
-from sitestats._common import wire
+from sitestats._wire import messages
 
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
 """Headers whose values a repr hides, because reprs appear in logs and test reports."""
 
 
-class Headers(wire.Headers):
+class Headers(messages.Headers):
     """The headers of a request; names are case-insensitive."""
 
     def __repr__(self) -> str:

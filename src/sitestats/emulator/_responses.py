@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 
 from ._numbers import AGENT, Numbers
 from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query

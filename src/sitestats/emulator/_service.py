@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 import attrs
 
-from sitestats._common.wire import HttpResponse
+from sitestats._wire.messages import HttpResponse
 
 from . import _access
 from ._access import Denied, Keys, Website, host_name

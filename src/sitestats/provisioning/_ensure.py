@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     RateLimitedError,
     SiteStatsError,
     StatusError,
@@ -34,7 +34,7 @@ from sitestats._common.errors import (
     WebsiteLockedError,
     warn,
 )
-from sitestats._common.settings import Settings
+from sitestats._configuration.settings import Settings
 from sitestats._protocol import operations
 from sitestats._protocol.error_responses import is_about_account
 from sitestats._protocol.flow import Flow, Note, Sleep, now

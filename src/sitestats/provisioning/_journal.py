@@ -23,9 +23,9 @@ from pathlib import Path
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, InvalidInputError, Problem
-from sitestats._common.lock_files import locked
-from sitestats._common.settings import Settings
+from sitestats._base.errors import ConfigurationError, InvalidInputError, Problem
+from sitestats._base.lock_files import locked
+from sitestats._configuration.settings import Settings
 
 from ._ensure import Record
 

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 
 import attrs
 
-from sitestats._common.errors import InvalidInputError, Problem, load_extra, warn
-from sitestats._common.text import FORMULA, counted, did_you_mean, shown
+from sitestats._base.errors import InvalidInputError, Problem, load_extra, warn
+from sitestats._base.text import FORMULA, counted, did_you_mean, shown
 from sitestats._query.rules import Problems
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, Never, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import InvalidResponseError, SiteStatsError, StatusError
-from sitestats._common.text import counted, shown
+from sitestats._base.errors import InvalidResponseError, SiteStatsError, StatusError
+from sitestats._base.text import counted, shown
 from sitestats._public import Public
 from sitestats._results.bases import Displayed, HasRows, Table
 from sitestats._results.tables import Column, of_rows

@@ -10,9 +10,9 @@ from typing import cast
 import anyio.to_thread
 import attrs
 
-from sitestats._common.errors import ReadOnlyError, SiteStatsError
-from sitestats._common.progress import Progress, ShowProgress, showing
-from sitestats._common.settings import Settings
+from sitestats._base.errors import ReadOnlyError, SiteStatsError
+from sitestats._base.progress import Progress, ShowProgress, showing
+from sitestats._configuration.settings import Settings
 from sitestats._protocol.flow import Flow
 
 from ._ensure import EnsureFlow, Record

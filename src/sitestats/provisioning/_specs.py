@@ -9,15 +9,15 @@ from typing import Any, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     InvalidInputError,
     InvalidResponseError,
     Problem,
     warn,
 )
-from sitestats._common.hostnames import normalise_hostname
-from sitestats._common.text import shown
-from sitestats._common.zones import same_zone
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.text import shown
+from sitestats._base.zones import same_zone
 from sitestats._protocol.requests import website_value
 from sitestats._public import Public
 from sitestats._query.rules import Problems

@@ -5,7 +5,7 @@ It needs the extra ``warehouse``. dlt's telemetry is off, unless you turned it o
 
 from __future__ import annotations
 
-from sitestats._common.errors import MissingExtraError
+from sitestats._base.errors import MissingExtraError
 
 try:
     from ._source import Estimate, sitestats_source

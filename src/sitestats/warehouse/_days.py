@@ -13,14 +13,14 @@ from typing import Any, Final, NamedTuple, Self, TypeAlias
 import attrs
 import msgspec
 
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     InvalidResponseError,
     RateLimitedError,
     ServerError,
     SiteStatsError,
     TransportError,
 )
-from sitestats._common.zones import find_zone
+from sitestats._base.zones import find_zone
 
 DAY: Final = dt.timedelta(days=1)
 MONTHS: Final = "months"

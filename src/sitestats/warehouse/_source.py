@@ -17,7 +17,7 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     ConfigurationError,
     InvalidInputError,
     InvalidResponseError,
@@ -25,10 +25,10 @@ from sitestats._common.errors import (
     SiteStatsError,
     warn,
 )
-from sitestats._common.fields import COUNTS, TOTALS
-from sitestats._common.progress import Progress, ShowProgress, showing
-from sitestats._common.settings import positive_count
-from sitestats._common.text import counted, shown
+from sitestats._base.fields import COUNTS, TOTALS
+from sitestats._base.progress import Progress, ShowProgress, showing
+from sitestats._base.text import counted, shown
+from sitestats._configuration.settings import positive_count
 
 from ._days import (
     DAY,

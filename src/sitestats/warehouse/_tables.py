@@ -15,7 +15,7 @@ import pyarrow as pa
 from dlt.common.schema.typing import TTableSchemaColumns
 from dlt.extract.items import DataItemWithMeta
 
-from sitestats._common.fields import LISTS
+from sitestats._base.fields import LISTS
 
 from ._days import MONTHS
 

@@ -20,15 +20,15 @@ from dlt.common.exceptions import DltException
 from dlt.pipeline.exceptions import PipelineStepFailed
 
 from sitestats import StatsQuery
-from sitestats._common.errors import (
+from sitestats._base.errors import (
     BusyError,
     ConfigurationError,
     InvalidInputError,
     SiteStatsError,
     warn,
 )
-from sitestats._common.lock_files import locked
-from sitestats._common.text import did_you_mean, shown
+from sitestats._base.lock_files import locked
+from sitestats._base.text import did_you_mean, shown
 
 from ._days import Coverage
 from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default

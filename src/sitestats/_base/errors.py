@@ -1,0 +1,379 @@
+"""Exceptions and warnings: one class tree, and the problems that errors list.
+
+The tree is split by what the caller can do::
+
+    * SiteStatsError
+      x ConfigurationError            set the client up differently
+      x BusyError                     wait for the other run's end
+      x ReadOnlyError                 use another client
+      x ClientClosedError             use another client
+      x InvalidInputError             correct the value; also a ValueError
+      x FieldNotRequestedError        request the field; also a KeyError
+      x MissingExtraError             install the extra; also an ImportError
+      x TransportError                try later
+        + ConnectionFailedError
+        + RequestTimeoutError         also a TimeoutError
+      x StatusError                   an error response
+        + BadRequestError
+        + AuthenticationError
+        + PermissionDeniedError
+        + NotFoundError
+        + WebsiteLockedError
+        + RateLimitedError
+        + ServerError
+      x InvalidResponseError          the response does not match the document
+        + ResponseTooLargeError
+
+The attributes of an error are its arguments too, so that it pickles by them. None
+holds a credential: a request has none.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from importlib import import_module
+from itertools import islice
+from typing import Any, Final, Literal
+
+import attrs
+
+from sitestats._public import Public
+from sitestats._wire.messages import Headers, HttpRequest
+
+_PACKAGE: Final = __name__.partition(".")[0]
+_MOST_LINES: Final = 20
+"""A file may have thousands of mistakes."""
+TOO_MANY_REQUESTS: Final = HTTPStatus.TOO_MANY_REQUESTS.value
+
+
+@attrs.frozen
+class Problem(Public):
+    """One broken rule, or one wrong place in a response or a file."""
+
+    message: str
+    """What is wrong and what to do, as one sentence."""
+    rule: str = ""
+    """The name of the rule, such as ``"limit-range"``, or empty without one."""
+    section: str = ""
+    """The section of the service's document, such as ``"4.3"``, or empty."""
+    where: str = ""
+    """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
+    the place in a file (``"websites.toml:12:5"``)."""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        cited = f" (section {self.section})" if self.section else ""
+        return f"{place}{self.message}{cited}"
+
+
+def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
+    """A line for each of *problems*; those that differ in their place alone are one."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        alike.setdefault((problem.rule, problem.message), []).append(problem)
+    for first, *others in islice(alike.values(), _MOST_LINES):
+        if len(others) > 1:
+            yield f"{first} (and {len(others):,} more, up to {others[-1].where})"
+        elif others and others[0].where != first.where:
+            yield f"{first} (also at {others[0].where})"
+        else:
+            yield str(first)
+    if (more := len(alike) - _MOST_LINES) > 0:
+        yield f"… and {more:,} more"
+
+
+# --- what may be repeated -----------------------------------------------------------
+
+
+def is_temporary(status: int) -> bool:
+    """Whether the service may respond otherwise later.
+
+    >>> [one for one in (200, 404, 408, 429, 500, 503, 600) if is_temporary(one)]
+    [429, 500, 503]
+    """
+    return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
+
+
+def may_repeat(request: HttpRequest | None, *, maybe_done: bool) -> bool:
+    """Whether to send *request* again does no harm, where it is *maybe_done* or not.
+
+    To add a website can cost money and can't be undone.
+    """
+    return not maybe_done or request is None or request.method == "GET"
+
+
+# --- errors -------------------------------------------------------------------------
+
+
+# Celery sends errors as JSON: what that can't hold comes back as a text.
+def _problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
+    return (Problem(given),) if isinstance(given, str) else tuple(given)
+
+
+def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
+    return Headers({} if isinstance(given, str) else given)
+
+
+def _request(given: str | HttpRequest | None) -> HttpRequest | None:
+    return given if isinstance(given, HttpRequest) else None
+
+
+class SiteStatsError(Public, Exception):
+    """Base class of every error that this package raises on purpose."""
+
+    def __str__(self) -> str:
+        return str(getattr(self, "message", super().__str__()))
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then.
+
+        It is false for a write that may have been done.
+
+        >>> NotFoundError("no such website", status=404).retryable
+        False
+        >>> RateLimitedError("too many requests", status=429).retryable
+        True
+        """
+        return False
+
+    def __bool__(self) -> Literal[True]:
+        # It tells type checkers what “if outcome.error:” means.
+        return True
+
+
+class ConfigurationError(SiteStatsError):
+    """A setting is missing or wrong, or the client is not set up for the call."""
+
+
+class BusyError(SiteStatsError):
+    """Another run of ``ensure`` uses the account or the journal, or another update uses
+    the warehouse. No request was sent.
+    """
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later: it may."""
+        return True
+
+
+class ReadOnlyError(SiteStatsError):
+    """The client is read-only, and the call writes. No request was sent."""
+
+
+class ClientClosedError(SiteStatsError):
+    """The client was used after it was closed."""
+
+
+@attrs.define(slots=False)
+class InvalidInputError(SiteStatsError, ValueError):
+    """A value breaks a rule. No request was sent.
+
+    Its text has a line for each problem, up to 20. Equal problems share a line.
+    """
+
+    problems: tuple[Problem, ...] = attrs.field(converter=_problems)
+    """Every broken rule, with what to do about it."""
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of(self.problems))
+
+
+@attrs.define(slots=False)
+class FieldNotRequestedError(SiteStatsError, AttributeError, KeyError):
+    """A value was read that the query did not request.
+
+    It is also an ``AttributeError``, so that ``hasattr`` and ``getattr`` with a default
+    work, and a ``KeyError``.
+    """
+
+    message: str
+    """What to request."""
+    # If it had obj as well, the error would keep the whole result alive.
+    name: str | None
+    """What was read, such as ``"pages"``."""
+
+
+@attrs.define(slots=False)
+class MissingExtraError(SiteStatsError, ImportError):
+    """A library of an optional extra is not installed."""
+
+    library: str
+    """What is missing, such as ``"pandas"``."""
+    extra: str
+    """The extra that brings it: ``pip install 'sitestats[pandas]'``."""
+
+    def __str__(self) -> str:
+        return f"{self.library} is not installed: pip install 'sitestats[{self.extra}]'"
+
+
+@attrs.define(slots=False)
+class TransportError(SiteStatsError):
+    """No complete response arrived. The call may succeed later."""
+
+    message: str
+    """What went wrong."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials; None if there was none."""
+    maybe_sent: bool = True
+    """Whether the request may have reached the service. False only if it certainly was
+    not sent."""
+    temporary: bool = True
+    """Whether the call may succeed later. It can't if a certificate is not trusted or
+    the host name is unknown."""
+    step: str = "response"
+    """The step that failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while
+    connecting, otherwise ``"response"``."""
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then."""
+        return self.temporary and may_repeat(self.request, maybe_done=self.maybe_sent)
+
+
+class ConnectionFailedError(TransportError):
+    """The connection could not be made, or it broke."""
+
+
+class RequestTimeoutError(TransportError, TimeoutError):
+    """No complete response arrived within ``timeout`` or ``total_timeout``."""
+
+
+@attrs.define(slots=False)
+class StatusError(SiteStatsError):
+    """The service returned an error response, whatever its status (section 7)."""
+
+    message: str
+    """The service's own message, or a sentence about a response without one."""
+    status: int
+    """The HTTP status. It can be 200 if only the body reports an error."""
+    code: str | None = None
+    """The service's own code, such as ``"BADGE_REQUIRED"``, or None without one."""
+    body: bytes = attrs.field(default=b"", repr=False)
+    """The response's body as received, with credentials redacted."""
+    headers: Mapping[str, str] = attrs.field(
+        factory=dict[str, str], converter=_headers, repr=False
+    )
+    """The response's headers, redacted too. A name is found in any case."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials."""
+    retry_after: float | None = None
+    """The seconds of ``Retry-After``, or None without a valid one."""
+    credentials_from: str = ""
+    """The source of the credentials, after a 401 or a 403: variables, arguments, or
+    settings of a profile."""
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then."""
+        return is_temporary(self.status) and may_repeat(
+            self.request, maybe_done=self.status != TOO_MANY_REQUESTS
+        )
+
+    def __str__(self) -> str:
+        request = f", {self.request}" if self.request is not None else ""
+        source = f"; {self.credentials_from}" if self.credentials_from else ""
+        wait = ""
+        if self.retry_after is not None and self.retryable:
+            wait = f": try again in {math.ceil(self.retry_after):,} s"
+        return f"{self.message} (status {self.status}{request}){source}{wait}"
+
+
+class BadRequestError(StatusError):
+    """The service refused the request: 400, and other 4xx (section 7)."""
+
+
+class AuthenticationError(StatusError):
+    """Credentials are missing or wrong: 401 (section 5)."""
+
+
+class PermissionDeniedError(StatusError):
+    """The credentials do not allow this: 403 (section 5)."""
+
+
+class NotFoundError(StatusError):
+    """The service does not know this website or address: 404."""
+
+
+class WebsiteLockedError(StatusError):
+    """The website is locked because the service's badge is missing from it: 423
+    (sections 3 and 7).
+    """
+
+
+class RateLimitedError(StatusError):
+    """Too many requests: 429 (section 7)."""
+
+
+class ServerError(StatusError):
+    """The service failed: 5xx."""
+
+
+@attrs.define(slots=False)
+class InvalidResponseError(SiteStatsError):
+    """The response does not match the service's document."""
+
+    message: str
+    """What was read, and how it differs, without the problems."""
+    problems: tuple[Problem, ...] = attrs.field(default=(), converter=_problems)
+    """The wrong places, by their JSON paths."""
+    body: bytes = attrs.field(default=b"", repr=False)
+    """The response's body as received, with credentials redacted."""
+    headers: Mapping[str, str] = attrs.field(
+        factory=dict[str, str], converter=_headers, repr=False
+    )
+    """The response's headers, redacted too. A name is found in any case."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *lines_of(self.problems)])
+
+
+class ResponseTooLargeError(InvalidResponseError):
+    """The response is larger than 64 MiB; the rest was not read."""
+
+
+class SiteStatsWarning(Public, UserWarning):
+    """A call succeeds, but needs your attention.
+
+    For example, a response has another zone, version, page or period than its query, or
+    a part of it can't be read; a filter's value is unlikely to match; a store fails; a
+    key is very short; or a run of ``ensure`` waits.
+    """
+
+
+def load_extra(library: str, *, extra: str) -> Any:
+    """Import *library*, which is of an extra.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise MissingExtraError(library, extra) from error
+
+
+# --- warnings ---------------------------------------------------------------------
+
+
+def warn(message: str) -> None:
+    """Issue a ``SiteStatsWarning`` that names the user's line.
+
+    The number of frames between here and the user varies, so the first frame
+    outside of the package is searched for. Awaited calls may have no such frame, and
+    are reported at the event loop's.
+    """
+    level, frame = 1, sys._getframe()  # noqa: SLF001  as warnings itself does
+    # The name decides: pathlib, which would compare folders, takes long to import.
+    while (
+        frame.f_back
+        and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, SiteStatsWarning, stacklevel=level)

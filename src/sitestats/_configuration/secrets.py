@@ -1,0 +1,160 @@
+"""Credentials: ``Secret``, where one is from, and the headers that may hold some."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, NoReturn
+
+from sitestats._base.errors import ConfigurationError, warn
+from sitestats._base.text import shown
+
+SHORTEST: Final = 4
+"""A credential of fewer characters is in many words, so it is not redacted."""
+_LONGEST: Final = 500
+"""A credential has fewer characters; what has more is a file at the wrong path. To
+redact a megabyte would take minutes."""
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""A name of RFC 9110, section 5.1."""
+_HEADER_VALUE: Final = r"[!-~]([ -~\t]*[!-~])?|"
+_OWN: Final = re.compile(
+    "api-key|user-id|host|accept|accept-encoding|connection|content-.*|expect"
+    "|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|range"
+    "|if-.*"
+)
+"""The client's own headers, and headers that would send a request elsewhere, or change
+the coding or the status of the response."""
+_SECRET: Final = re.compile("auth|cookie|token|key|secret|passw|session")
+
+
+class Secret:
+    """A credential that is in no repr and no pickle."""
+
+    __slots__ = ("_value", "source")
+
+    def __init__(self, value: Any, source: str = "") -> None:
+        self._value: Any = value
+        self.source: str = source
+        """The variable, the argument or the setting of a profile that it is from."""
+
+    def reveal(self) -> str:
+        """The credential itself, for the header alone."""
+        return str(self._value)
+
+    def fits(self, pattern: str) -> bool:
+        """Whether it is text that *pattern* matches."""
+        return isinstance(self._value, str) and bool(re.fullmatch(pattern, self._value))
+
+    def each(self) -> dict[Any, Secret] | None:
+        """The values of a mapping, wrapped one by one; None if it is something else."""
+        is_mapping = isinstance(self._value, Mapping)
+        if not is_mapping:
+            return None
+        return {name: Secret(self._value[name], name) for name in self._value}
+
+    def __repr__(self) -> str:
+        return "Secret('…')"
+
+    def __reduce__(self) -> NoReturn:
+        raise ConfigurationError(
+            "a credential is never pickled: make the client in the worker"
+        )
+
+
+def wrapped(**options: Any) -> dict[str, Any]:
+    """A client's *options* with a ``Secret`` for each that may hold a credential.
+
+    They are wrapped where they are given, before anything can fail with them: a
+    traceback may show the variables of its frames.
+    """
+    for name in options.keys() & {"base_url", "api_key", "user_id", "proxy", "headers"}:
+        options[name] = as_secret(options[name], name)
+    return options
+
+
+def as_secret(value: Any, source: str) -> Any:
+    """*value*, wrapped unless it is None or a default."""
+    is_none = value is None or isinstance(value, (Secret, Enum))
+    return value if is_none else Secret(value, source)
+
+
+def checked_secret(secret: Secret) -> Secret:
+    """*secret*, if a header can carry it.
+
+    Raises:
+        ConfigurationError: It can't; the message does not show it.
+    """
+    if not secret.fits(f"[!-~]{{1,{_LONGEST}}}"):
+        raise ConfigurationError(
+            f"{secret.source} is not usable: a credential is a string of printable "
+            f"ASCII characters without spaces or line breaks, 1 to {_LONGEST} of them; "
+            "look for a stray quote or line end where it was copied (it is not shown "
+            "here)"
+        )
+    if len(secret.reveal()) < SHORTEST:
+        warn(
+            f"{secret.source} has fewer than {SHORTEST} characters, so it is not "
+            "redacted in errors and logs: look whether all of it was copied"
+        )
+    return secret
+
+
+def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
+    """What stands in a file, as Docker and Kubernetes mount secrets.
+
+    Raises:
+        ConfigurationError: The file can't be read, or has more than a credential.
+    """
+    try:
+        # The path stays text, since a Path changes "/dev/fd/…/".
+        with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
+            secret = Secret(file.read(_LONGEST + 1).rstrip(), source)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not a path"
+        # Its name is not shown: it may be the key itself, in the wrong place.
+        raise ConfigurationError(
+            f"{source} names a file that can't be read: {why}"
+        ) from None
+    # Quotes and names come from a shell or from a file of variables.
+    if secret.fits(f"[\"'].*|[A-Z_]+=.*|(?s:.){{{_LONGEST + 1}}}"):
+        raise ConfigurationError(
+            f"{source} names a file that has more than the credential: leave quotes "
+            f"and 'NAME=' out of {shown(os.fspath(path))} (it is not shown here)"
+        )
+    return secret
+
+
+def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:
+    """The headers to add to every request, of the mapping that is wrapped.
+
+    Raises:
+        ConfigurationError: It is not a mapping of texts, or names a header that the
+            client sets itself.
+    """
+    headers = {} if given is None else given.each()
+    if headers is None:
+        raise ConfigurationError("headers is a mapping such as {'X-Team': 'web'}")
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _HEADER.fullmatch(name):
+            raise ConfigurationError(f"headers: {shown(name)} is not a header's name")
+        if _OWN.fullmatch(name.lower()):
+            raise ConfigurationError(
+                f"headers: {name} can't be replaced: the client sets it, or an argument"
+            )
+        if not value.fits(_HEADER_VALUE):
+            raise ConfigurationError(
+                f"headers: the value of {name} is not printable ASCII text without a "
+                "space at either end (it is not shown here)"
+            )
+    return tuple(headers.items())
+
+
+def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:
+    """The values of *headers* whose names say that they are credentials.
+
+    A service may repeat one without what stands before it, such as ``Bearer``.
+    """
+    values = [value for name, value in headers if _SECRET.search(name.lower())]
+    return [*values, *(Secret(value.reveal().rpartition(" ")[2]) for value in values)]

@@ -1,0 +1,215 @@
+"""Describe results: headings and tables, which HTML, terminals and reprs render.
+
+``describe`` has one function for each type of result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from sitestats._base.fields import TOTALS
+from sitestats._base.text import counted
+from sitestats._comparison.comparison import SIDES, Changes, Comparison, Comparisons
+from sitestats._display.labels import (
+    AGAIN,
+    CUT,
+    MOST_ROWS,
+    NOT_OVER,
+    against,
+    any_of,
+    cell,
+    heading,
+    joined,
+    marks,
+    period,
+)
+from sitestats._results.bases import Displayed, Table
+from sitestats._results.entries import Entries, HistogramEntry
+from sitestats._results.outcomes import CollectedOutcomes
+from sitestats._results.stats import Stats
+from sitestats._results.tables import column_of, days_text, label_of, of_rows
+
+_MOST_BARS: Final = 1000
+"""The most bars of a chart: more would be narrower than a point of the screen."""
+_OPEN: Final = f"the period is {NOT_OVER}"
+
+
+@attrs.frozen
+class Heading:
+    """The website, the period and the totals of the tables below."""
+
+    text: str
+    about: str = ""
+    numbers: Sequence[tuple[str, object]] = ()
+
+
+Part: TypeAlias = Heading | Table
+
+
+@singledispatch
+def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
+    """The parts of *result*, from top to bottom, with *top* rows of each table."""
+    yield from describe(result._displayed(), top)  # noqa: SLF001 - see _of_entries
+
+
+@describe.register
+def _of_table(table: Table, top: int = MOST_ROWS) -> Iterator[Part]:
+    yield table.head(top)
+
+
+@describe.register
+def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
+    names = [name for name in stats.requested if name in stats]
+    totals = [(heading(n), getattr(stats, n)) for n in names if n in TOTALS]
+    yield Heading(label_of(stats.query), period(stats), totals)
+    for name in names:
+        if name not in TOTALS:
+            yield from describe(getattr(stats, name), top)
+
+
+@describe.register(Entries)
+def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
+    # The underscore is for users, not for this folder.
+    columns = [
+        column
+        for column in entries._table()  # noqa: SLF001
+        if column.name != "share" or any(column.cells)
+    ]
+    note = CUT if entries.truncated else ""
+    if entries.name == "histogram":
+        yield Chart(entries.name, columns, note, [*_bars(entries[-_MOST_BARS:])])
+    else:
+        yield Table(entries.name, columns, note).head(top)
+
+
+@describe.register
+def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Part]:
+    differs = f"compared: {comparison.differs}" if comparison.differs else ""
+    periods = filter(None, [period(comparison.now), against(comparison)])
+    yield Heading(label_of(comparison.now.query), joined(", ".join(periods), differs))
+    rows = [
+        (heading(name), change.now, change.before, change.absolute, change.percent)
+        for name, change in comparison.totals.items()
+    ]
+    if rows:
+        yield Table("totals", of_rows(("", "now", "before", "change", "percent"), rows))
+    for name, changes in comparison.lists.items():
+        # There is room for a histogram where nothing else was requested.
+        if name != "histogram" or not (rows or len(comparison.lists) > 1):
+            # The heading names the difference for all of them.
+            yield from describe(attrs.evolve(changes, differs=""), top)
+
+
+@describe.register
+def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
+    # There is no room for the visitors.
+    columns = [
+        column
+        for column in changes._table()  # noqa: SLF001
+        if column.name != "partial" and not column.name.startswith("visitors")
+    ]
+    notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
+    yield Table(changes.name, columns, joined(changes.differs, *notes)).head(top)
+
+
+@describe.register
+def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
+    failed = len(outcomes.failed)
+    stored = sum(outcome.stats.from_store for outcome in outcomes.succeeded)
+    by_name = {column.name: column for column in outcomes._table()}  # noqa: SLF001
+    names = ("first_day", "last_day", *TOTALS, *(("error",) if failed else ()))
+    title = f"{len(outcomes):,} quer{'y' if len(outcomes) == 1 else 'ies'}"
+    periods = {*zip(*(by_name[name].cells for name in names[:2]), strict=True)}
+    # The only period is in the title, so that a narrow terminal has room for errors.
+    if len(known := periods - {(None, None)}) == 1:
+        title, names = f"{title}, {days_text(*known.pop())}", names[2:]
+    columns = [
+        column_of("", [label_of(outcome.query) for outcome in outcomes]),
+        *(by_name[name] for name in names if name in by_name),
+    ]
+    note = joined(
+        f"{failed:,} failed" if failed else "",
+        f"{stored:,} from the store" if stored else "",
+    )
+    yield Table(title, columns, note).head(top)
+
+
+@describe.register
+def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
+    # Without totals, a website has no row.
+    totals = comparisons.totals[:1]
+    changes = [pair for total in totals for pair in comparisons.largest(total)]
+    columns = [
+        column_of("", [label for label, _ in changes]),
+        *(
+            column_of(
+                f"{total}{ending}", [getattr(change, side) for _, change in changes]
+            )
+            for total in totals
+            for ending, side in SIDES.items()
+        ),
+    ]
+    failed = len(comparisons.failed)
+    notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
+    title = counted(len(comparisons), "comparison")
+    yield Table(title, columns, joined(comparisons.differs, *notes)).head(top)
+
+
+# --- charts -----------------------------------------------------------------------
+
+
+@attrs.frozen
+class Bar:
+    """One bar of a chart: the page views of one entry of a histogram."""
+
+    count: int
+    mark: str
+    """Why it does not count a whole hour, day, week…; empty if it does."""
+    label: str
+    """Its time: ``"Thu 2026-01-01 05:00"``."""
+    tick: str
+    """Its time, below an axis: ``"01 Jan"``."""
+    year: str
+    tip: str
+    """Its time and numbers, as the text of a tooltip."""
+
+
+@attrs.frozen(repr=False)
+class Chart(Table):
+    """A histogram, which is drawn; its changes are a table."""
+
+    bars: Sequence[Bar] = ()
+    """The last bars, as many as fit into a chart."""
+
+
+def _bars(entries: Entries[HistogramEntry]) -> Iterator[Bar]:
+    look = "%a %Y-%m-%d", "%d %b"
+    # Entries do not name their interval: these are months, or years.
+    if len(entries) > 1 and all(entry.date.day == 1 for entry in entries):
+        is_year = all(entry.date.month == 1 for entry in entries)
+        look = ("%Y", "year") if is_year else ("%b %Y", "%b")
+    return (_bar(entry, *look) for entry in entries)
+
+
+def _bar(entry: HistogramEntry, label: str, tick: str) -> Bar:
+    label, tick = f"{entry.date:{label}}", f"{entry.date:{tick}}"
+    if entry.hour is not None:
+        again = AGAIN if entry.start and entry.start.fold else ""
+        hour = f"{entry.hour:02}:00{again}"
+        label, tick = f"{label} {hour}", f"{tick} {hour}"
+    numbers = f"{cell(entry.pageviews)} page views, {cell(entry.visitors)} visitors"
+    mark = marks(partial=entry.partial, clipped=entry.clipped)
+    tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))
+    return Bar(entry.pageviews, mark, label, tick, f"{entry.date:%Y}", tip)
+
+
+def chart_note(chart: Chart, which: str) -> str:
+    """The note below a chart: why some bars are not whole, and what is left out."""
+    shown, rows = len(chart.bars), len(chart.body[0].cells)
+    why = any_of(bar.mark for bar in chart.bars if bar.mark)
+    last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
+    return joined(why and f"{which} {why}", last)

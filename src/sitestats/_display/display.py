@@ -1,0 +1,90 @@
+"""Display a result in a notebook, a terminal or a repr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from sitestats._base.text import cut, plain
+from sitestats._display.describe import Part, describe
+from sitestats._display.html import to_html
+from sitestats._display.labels import MOST_ROWS, heading, text_in
+from sitestats._results.bases import HasLists, Table
+from sitestats._results.tables import Column, count_rows
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from sitestats._results.bases import Displayed
+
+_WIDEST: Final = 56
+"""Characters of a cell of a repr; a longer one is cut."""
+
+
+@attrs.frozen
+class Display:
+    """A result for a notebook or a terminal, with up to *rows* rows.
+
+    A result shows ten rows of each table by itself.
+
+    Args:
+        result: Statistics, a list, outcomes, a comparison, websites, a plan or report.
+        rows: The most rows of a table.
+        code: Whether to show the code of each query below.
+
+    >>> from rich.console import Console
+    >>> from sitestats.analysis import Display
+    >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
+    >>> stats = client.stats.get(query)
+    >>> Console(width=60).print(Display(stats.countries, rows=2))
+    countries  page views  visitors
+    ───────────────────────────────
+    US                103        72
+    DE                 35        21
+      … 41 more
+    """
+
+    result: Displayed
+    rows: int = MOST_ROWS
+    code: bool = attrs.field(default=False, kw_only=True)
+
+    def _parts(self) -> Iterator[Part]:
+        yield from describe(self.result, self.rows)
+        if self.code and isinstance(self.result, HasLists):
+            yield self.result._code()  # noqa: SLF001 - of all results, for this folder
+
+    def _repr_html_(self) -> str:
+        return to_html(self._parts())
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from sitestats._display.console import to_console
+
+        return to_console(self._parts(), options)
+
+
+def to_text(result: Displayed) -> str:
+    """The tables of *result* for a repr, each below its title."""
+    tables = (part for part in describe(result) if isinstance(part, Table))
+    return "\n".join(line for table in tables for line in _lines(table.head(MOST_ROWS)))
+
+
+def _lines(table: Table) -> Iterator[str]:
+    yield heading(table.title)
+    if count_rows(table.body):
+        columns = [_cells(column, table.title) for column in table.body]
+        yield from ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+    else:
+        yield "none"
+    yield from filter(None, [table.note])
+
+
+def _cells(column: Column, field: str) -> list[str]:
+    texts = (" ".join(text_in(column, value, field).split()) for value in column.cells)
+    cells = [plain(heading(column.name)), *(cut(plain(t), _WIDEST) for t in texts)]
+    width = max(map(len, cells))
+    side = ">" if column.is_number else "<"
+    return [f"{cell:{side}{width}}" for cell in cells]
