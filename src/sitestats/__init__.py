@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._public import lazy
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning, types as types
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         SiteStatsWarning as SiteStatsWarning,
         StatusError as StatusError,
         TransportError as TransportError,
+        UsageError as UsageError,
         WebsiteLockedError as WebsiteLockedError,
     )
     from ._base.fields import FieldName as FieldName

@@ -23,7 +23,7 @@ PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             *("MissingExtraError", "NotFoundError", "PermissionDeniedError", "Problem"),
             *("RateLimitedError", "ReadOnlyError", "RequestTimeoutError"),
             *("ResponseTooLargeError", "ServerError", "SiteStatsError"),
-            *("SiteStatsWarning", "StatusError", "TransportError"),
+            *("SiteStatsWarning", "StatusError", "TransportError", "UsageError"),
             "WebsiteLockedError",
         ),
         "_base.fields": ("FieldName",),

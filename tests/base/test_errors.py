@@ -47,7 +47,7 @@ def test_a_refusal_says_when_to_try_again(seconds: float | None, end: str) -> No
     """The text of a 429 has the seconds to wait, rounded up, where they are known."""
     request = HttpRequest("GET", "/a.json")
     error = sitestats.RateLimitedError(
-        "too many", status=429, request=request, retry_after=seconds
+        "too many", status_code=429, request=request, retry_after=seconds
     )
     assert str(error).startswith("too many (status 429, GET /a.json)")
     assert str(error).endswith(end)
@@ -62,8 +62,8 @@ ERRORS: list[SiteStatsError] = [
     sitestats.FieldNotRequestedError("add 'pages'", name="pages"),
     sitestats.MissingExtraError("pandas", extra="pandas"),
     sitestats.RequestTimeoutError("no response", REQUEST, temporary=False, step="tcp"),
-    sitestats.NotFoundError("unknown", status=404, code="GONE", **RECEIVED),
-    sitestats.RateLimitedError("too many", status=429, retry_after=3.5),
+    sitestats.NotFoundError("unknown", status_code=404, code="GONE", **RECEIVED),
+    sitestats.RateLimitedError("too many", status_code=429, retry_after=3.5),
     sitestats.InvalidResponseError("is wrong", PROBLEMS, **RECEIVED),
 ]
 
@@ -111,11 +111,15 @@ def test_celery_raises_an_error_of_the_same_class() -> None:
 
     gone = sent(
         sitestats.NotFoundError(
-            "no such website", status=404, code="GONE", request=REQUEST
+            "no such website", status_code=404, code="GONE", request=REQUEST
         )
     )
     assert type(gone) is sitestats.NotFoundError
-    assert (gone.message, gone.status, gone.code) == ("no such website", 404, "GONE")
+    assert (gone.message, gone.status_code, gone.code) == (
+        "no such website",
+        404,
+        "GONE",
+    )
     assert not gone.retryable
     wrong = sent(sitestats.InvalidInputError(PROBLEMS))
     assert type(wrong) is sitestats.InvalidInputError

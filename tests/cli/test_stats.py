@@ -124,7 +124,7 @@ stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'sear
 compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
-compare {HOST} --last 3 --against previous_month | is not whole months, such as
+compare {HOST} --last 3 --against previous-month | is not whole months, such as
 """
 
 
@@ -351,7 +351,7 @@ def test_a_word_is_days_in_the_zone_of_each_website(
     else:
         month = far.during("this-month")
         both = {days_of(month), days_of(month.previous("period"))}
-        for against in ("previous_period", "last-month"):
+        for against in ("previous-period", "last-month"):
             words = ("--during", "this-month", "--against", against)
             assert {*requested("--all", *words)} == both
     emulator.forget_requests()
@@ -555,10 +555,10 @@ def test_websites_compared(emulator: Emulator, run: Run, hosts: list[str]) -> No
 @pytest.mark.parametrize(
     ("period", "against", "start"),
     [
-        (["--last", "7"], "previous_period", "today-14d"),
-        (["--during", "2026-03"], "previous_month", "2026-02-01"),
-        (["--during", "2026-W10"], "previous_week", "2026-02-23"),
-        (["--during", "2026-03"], "previous_year", "2025-03-01"),
+        (["--last", "7"], "previous-period", "today-14d"),
+        (["--during", "2026-03"], "previous-month", "2026-02-01"),
+        (["--during", "2026-W10"], "previous-week", "2026-02-23"),
+        (["--during", "2026-03"], "previous-year", "2025-03-01"),
         (["--during", "2026-03"], "2024-Q1", "2024-01-01"),
         (["--last", "7"], "2024-01-03..2024-01-09", "2024-01-03"),
         (["--last", "7"], "last-year", f"{TODAY.year - 1}-01-01"),

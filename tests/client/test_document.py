@@ -149,7 +149,7 @@ def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
         pytest.raises(StatusError, match=words) as caught,
     ):
         client.websites.add("new.example")
-    assert caught.value.status == 400
+    assert caught.value.status_code == 400
     assert refusing.websites == ()
 
 
@@ -291,7 +291,7 @@ def test_a_locked_website(emulator: Emulator, client: Any) -> None:
     emulator.change_website(HOST, locked=True)
     with pytest.raises(WebsiteLockedError) as caught:
         client.stats.get(Q)
-    assert (caught.value.status, caught.value.code) == (423, "BADGE_REQUIRED")
+    assert (caught.value.status_code, caught.value.code) == (423, "BADGE_REQUIRED")
     with bare_client(emulator) as http:
         data = http.get("/example.com.json?version=6&fields=pageviews").json()
     assert data["ok"] is False
@@ -307,7 +307,10 @@ def test_too_many_contains_searches() -> None:
         pytest.raises(StatusError) as caught,
     ):
         client.stats.get(Q.where(page="*abcdefghijkl*"))
-    assert (caught.value.status, getattr(caught.value, "retry_after", 0)) == (429, 60)
+    assert (caught.value.status_code, getattr(caught.value, "retry_after", 0)) == (
+        429,
+        60,
+    )
 
 
 def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:

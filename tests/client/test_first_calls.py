@@ -17,7 +17,7 @@ CALLS = """
 str(stats.first_day) in stats.histogram                     | True
 query.last(7) == query.last(days=7)                         | True
 query.on(datetime(2026, 3, 1)) == query.on("2026-03-01")    | True
-client.stats.compare(query, "previous_year").now == stats   | True
+client.stats.compare(query, "previous-year").now == stats   | True
 client.websites.ensure(["a.example", WebsiteSpec("b.example")]) | 2 added
 query.each(websites)                                        | .each(websites=…)
 query.fields(["pages"])                                     | .fields(*names)
@@ -36,7 +36,7 @@ comparison["visitors"]                                      | comparison.totals
 stats["pages"]                                              | stats.pages
 stats.df                                                    | .to_pandas()
 stats.pages.head(3)                                         | .to_pandas()
-stats.compare_to("previous_year")                           | .compare(query, against=
+stats.compare_to("previous-year")                           | .compare(query, against=
 comparison["pages"].of("New")                               | did you mean 'new'
 query.last_week()                                           | .during()
 list(client.websites)                                       | .list()

@@ -36,6 +36,7 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
     Succeeded,
+    UsageError,
 )
 
 pytestmark = pytest.mark.slow
@@ -381,13 +382,13 @@ def test_outcomes_outside_of_a_block() -> None:
     """Outside of its block and in a second one, the error says what to do."""
     with opened("blocking", good) as client:
         outcomes = client.stats.get_many([query()])
-        with pytest.raises(ConfigurationError, match="needs a block"):
+        with pytest.raises(UsageError, match="needs a block"):
             next(iter(outcomes))
         with outcomes:
             assert indices(outcomes) == [0]
-        with pytest.raises(ConfigurationError, match="was left"):
+        with pytest.raises(UsageError, match="was left"):
             list(outcomes)
-        with pytest.raises(ConfigurationError, match="again"), outcomes:
+        with pytest.raises(UsageError, match="again"), outcomes:
             pass
 
 

@@ -41,7 +41,7 @@ def values() -> dict[str, Any]:
         "added": client.websites.add("new.example"),
         "checked": client.check(),
         "retries": RetryPolicy(),
-        "limited": RateLimitedError("slow down", status=429),
+        "limited": RateLimitedError("slow down", status_code=429),
     }
 
 

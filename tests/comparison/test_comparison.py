@@ -82,9 +82,9 @@ def test_to_date_is_compared_with_as_many_days(
     """
     moment = dt.datetime.fromisoformat(f"{now}T12:00Z")
     query = QUERY.during(f"this-{unit}", now=moment).timezone("UTC")
-    others = ["previous_period", f"last-{unit}"]
+    others = ["previous-period", f"last-{unit}"]
     if unit != "quarter":
-        others.append(f"previous_{unit}")
+        others.append(f"previous-{unit}")
     with Emulator.demo(now=moment).client() as client:
         for against in others:
             comparison = client.stats.compare(query, against=against)
@@ -99,9 +99,9 @@ def test_to_date_is_compared_with_as_many_days(
 @pytest.mark.parametrize(
     ("query", "against", "words"),
     [
-        (QUERY, "previous_period", "not known here"),
-        (QUERY.between("2026-01-01", "yesterday"), "previous_period", "not known here"),
-        (QUERY.last(days=2), "previous_month", "not known here"),
+        (QUERY, "previous-period", "not known here"),
+        (QUERY.between("2026-01-01", "yesterday"), "previous-period", "not known here"),
+        (QUERY.last(days=2), "previous-month", "not known here"),
         (QUERY.during("this-month"), "last-month", r"add \.timezone"),
         (QUERY.last(days=2), ("2026-01-01",), "against"),
         (QUERY.last(days=2), "2026-13", "calendar"),
@@ -407,7 +407,7 @@ def test_many_queries_are_compared_at_once(variant: str) -> None:
             one = client.stats.compare(comparison.now.query)
             assert comparison == one
         with pytest.raises(InvalidInputError, match="whole months"):
-            client.stats.compare(queries, against="previous_month")
+            client.stats.compare(queries, against="previous-month")
     assert isinstance(growth, Comparisons)
     frame = growth.to_polars()
     assert frame["query"].to_list() == [0, 1, 2, 3]

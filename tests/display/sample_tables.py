@@ -48,7 +48,7 @@ def sample_tables(text: str) -> list[Any]:
     there = website(text)
     differences = (Difference("label", "shop", text),)
     differing = ProvisionedWebsite(spec, "differing", there, differences)
-    refusal = NotFoundError(text, status=400)
+    refusal = NotFoundError(text, status_code=400)
     refused = ProvisionedWebsite(spec, "refused", error=refusal)
     added = AddedWebsite(
         hostname=text,

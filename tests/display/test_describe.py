@@ -210,7 +210,9 @@ def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
     ]
     two = client.stats.get_many([query.on("yesterday"), query]).collect()
     assert "first day   last day    visitors" in repr(two)
-    odd = Failed(query, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
+    odd = Failed(
+        query, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status_code=404)
+    )
     lines = repr(Outcomes([odd])).splitlines()
     assert len(lines) == 4
     assert "one two \\x1b[31mxxx" in lines[2]

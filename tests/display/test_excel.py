@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import (
-    ConfigurationError,
     Entries,
     PageEntry,
     StatsQuery,
+    UsageError,
 )
 from sitestats._display import excel
 from sitestats._display.excel import ZONE, write_workbook
@@ -161,7 +161,7 @@ def test_a_sheet_has_its_columns_and_all_rows(monkeypatch: pytest.MonkeyPatch) -
     """
     assert rows_of(written([Column("n", Kind.COUNT, [])])) == [("n",)]
     monkeypatch.setattr(excel, "_MOST_ROWS", 2)
-    with pytest.raises(ConfigurationError, match="more rows than a sheet"):
+    with pytest.raises(UsageError, match="more rows than a sheet"):
         written([Column("n", Kind.COUNT, [1, 2, 3])])
 
 

@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
+import sitestats
+
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = sorted((ROOT / "src").rglob("*.py"))
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -65,11 +67,11 @@ def test_ci_runs_every_python_that_is_promised() -> None:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    """The installed version is pyproject.toml's, and the changelog has it."""
-    assert importlib.metadata.version("sitestats") == PROJECT["version"]
+    """``sitestats.__version__`` is the installed version, and the changelog has it."""
+    assert importlib.metadata.version("sitestats") == sitestats.__version__
     newest = re.search(r"^## (\S+)", text_of("CHANGELOG.md"), re.MULTILINE)
     assert newest
-    assert newest[1] == PROJECT["version"]
+    assert newest[1] == sitestats.__version__
 
 
 def test_every_dependency_is_used_and_every_import_declared() -> None:

@@ -79,7 +79,7 @@ def test_the_status_tells_the_kind(
     error = failed(data, status)
     assert type(error) is kind
     assert isinstance(error, StatusError)
-    assert error.status == status
+    assert error.status_code == status
     assert f"(status {status}, GET /example.com.json)" in str(error)
 
 
@@ -106,7 +106,7 @@ def test_the_message_tells_credentials_from_roles(
         error = failed(data, status)
         assert type(error) is kind
         assert isinstance(error, StatusError)
-        assert (error.message, error.status) == (message, status)
+        assert (error.message, error.status_code) == (message, status)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_ok_or_success_false_is_a_failure_whatever_the_status(
     """A response of 2xx with ok or success false raises an error."""
     error = failed(data, status)
     assert type(error) is StatusError
-    assert error.status == status
+    assert error.status_code == status
 
 
 @pytest.mark.parametrize("status", [200, 400, 402, 423, 500])

@@ -273,7 +273,7 @@ def test_what_the_service_says_is_in_the_report() -> None:
     report = Service("", "a 400 It is taken, b 403 You may not").ensure()
     assert report.items[0].row()["error"] == "It is taken"
     assert isinstance(report.stopped, StatusError)
-    assert report.stopped.status == 403
+    assert report.stopped.status_code == 403
     assert str(report.stopped).startswith(
         "every website would be refused for this: You may not (status 403, "
     )

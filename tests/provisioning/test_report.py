@@ -73,7 +73,7 @@ POST = HttpRequest("POST", "/api/websites/add")
 
 def report() -> ProvisioningReport:
     """A report with one website of each state."""
-    refusal = BadRequestError("It is\ntaken", status=400, request=POST)
+    refusal = BadRequestError("It is\ntaken", status_code=400, request=POST)
     timeout = RequestTimeoutError("no response within 30 s")
     new = {name: WebsiteSpec(f"{name}.example") for name in STATES}
     new["not_tried"] = WebsiteSpec("not-tried.example", public=True, label="x")
@@ -261,7 +261,7 @@ def test_a_report_can_be_pickled() -> None:
     copy = pickle.loads(pickle.dumps(report()))
     assert copy.to_dict() == report().to_dict()
     assert isinstance(copy.stopped, ConnectionFailedError)
-    assert copy.items[3].error.status == 400
+    assert copy.items[3].error.status_code == 400
 
 
 def test_a_report_becomes_json() -> None:

@@ -270,7 +270,7 @@ STEPS: dict[str, Callable[[Any, Any, Any], object]] = {
     "limit": lambda q, a, _: q.limit(a),
     "path": lambda q, a, _: q.path(a),
     "version": lambda q, a, _: q.version(a),
-    "info": lambda q, a, _: q.info(a),
+    "info": lambda q, a, _: q.info(wanted=a),
     "extra_param": lambda q, a, b: q.extra_param(a, b),
     "url": lambda q, a, _: q.url(a),
     "from_url": lambda _, a, b: StatsQuery.from_url(a, b),

@@ -354,7 +354,7 @@ def test_the_period_before(given_days: str, unit: Any) -> None:
     """
     query = QUERY.between(*given_days.split("/"))
     before = QUERY.between(*BEFORE[given_days, unit].split("/"))
-    assert query.previous(unit) == query_against(query, f"previous_{unit}") == before
+    assert query.previous(unit) == query_against(query, f"previous-{unit}") == before
 
 
 @given(st.dates(date(4, 1, 1)), st.integers(0, 30))
@@ -390,8 +390,8 @@ def test_a_period_with_none_before_it_is_refused(
     with pytest.raises(InvalidInputError, match=f"^previous: .*{words}"):
         query.previous(unit)
     with pytest.raises(InvalidInputError, match=f"^against: .*{words}"):
-        query_against(query, f"previous_{unit}")
+        query_against(query, f"previous-{unit}")
     with pytest.raises(
-        InvalidInputError, match=r"^against: .*did you mean 'previous_week'"
+        InvalidInputError, match=r"^against: .*did you mean 'previous-week'"
     ):
-        query_against(query, "previous_weak")
+        query_against(query, "previous-weak")

@@ -253,7 +253,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     "limit-range": calls(Q.limit, *(0, 1001, True, "50", 50.0, None)),
     "field-name": [Q.fields, *calls(Q.fields, ["pages"], "a,b")],
     "event-name": [Q.events, *calls(Q.events, "a,b", "", "*", 5)],
-    "info-flag": calls(Q.info, 1, "true"),
+    "info-flag": calls(Q.info, {"wanted": 1}, {"wanted": "true"}),
     "interval-name": calls(Q.interval, "Day", None),
     "timezone-name": calls(Q.timezone, "utc", UTC),
     "period-day": calls(Q.on, 20260301, "2026-03", None),

@@ -53,7 +53,7 @@ ADDRESSES = {
         .where(pages=["/a*", "/b"])
         .all_events()
         .timezone("Europe/Amsterdam")
-        .info(wanted=True)
+        .info()
         .version(5),
     ),
     "metadata": (

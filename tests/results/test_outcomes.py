@@ -24,7 +24,6 @@ from displayed import terminal
 from sitestats import (
     AsyncOutcomes,
     Client,
-    ConfigurationError,
     FieldNotRequestedError,
     NotFoundError,
     Outcomes,
@@ -33,6 +32,7 @@ from sitestats import (
     Stats,
     StatsQuery,
     Succeeded,
+    UsageError,
 )
 from sitestats.emulator import Emulator
 
@@ -123,7 +123,7 @@ def test_a_pickle_has_no_client(emulator: Emulator, client: Client) -> None:
     assert emulator.api_key.encode() not in data
     again = pickle.loads(data)
     assert again.to_pandas().equals(outcomes.to_pandas())
-    with pytest.raises(ConfigurationError, match="pickled"):
+    with pytest.raises(UsageError, match="pickled"):
         again.retry()
 
 
@@ -307,9 +307,9 @@ def test_collect_has_what_is_left_or_is_an_error(client: Client) -> None:
         taken = next(stream)
         outcomes = stream.collect()
         assert sorted([taken.index, *(one.index for one in outcomes)]) == [*range(4)]
-        with pytest.raises(ConfigurationError, match="taken already"):
+        with pytest.raises(UsageError, match="taken already"):
             stream.collect()
-    with pytest.raises(ConfigurationError, match="was left"):
+    with pytest.raises(UsageError, match="was left"):
         stream.collect()
 
 

@@ -133,9 +133,9 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
         again = client.stats.get_many(base.each("day")).collect()
         assert [one.result() for one in again] == [one.result() for one in outcomes]
         day = base.on(DATE)
-        client.stats.compare(day, against="previous_period")
+        client.stats.compare(day, against="previous-period")
         assert len(emulator.requests) == 4
-        client.stats.compare(day, against="previous_period", fresh=True)
+        client.stats.compare(day, against="previous-period", fresh=True)
         client.stats.get_many([day], fresh=True).collect()
         assert len(emulator.requests) == 7
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from sitestats.emulator import Emulator
 
 EXPECTED: Final[list[tuple[sitestats.SiteStatsError, int]]] = [
-    (NotFoundError("GET /nobody.example.json", status=404), 404),
-    (RateLimitedError("slower", status=429, retry_after=6.2), 503),
+    (NotFoundError("GET /nobody.example.json", status_code=404), 404),
+    (RateLimitedError("slower", status_code=429, retry_after=6.2), 503),
     (sitestats.RequestTimeoutError("late"), 504),
     (sitestats.ConnectionFailedError("reset"), 503),
     (sitestats.ConnectionFailedError("not trusted", temporary=False), 502),
-    (sitestats.ServerError("failed", status=503), 503),
-    (sitestats.AuthenticationError("which key?", status=401), 502),
-    (sitestats.WebsiteLockedError("no badge", status=423), 502),
-    (sitestats.BadRequestError("what?", status=400), 502),
+    (sitestats.ServerError("failed", status_code=503), 503),
+    (sitestats.AuthenticationError("which key?", status_code=401), 502),
+    (sitestats.WebsiteLockedError("no badge", status_code=423), 502),
+    (sitestats.BadRequestError("what?", status_code=400), 502),
     (sitestats.InvalidResponseError("odd"), 502),
     (InvalidInputError([]), 422),
     (sitestats.ClientClosedError("closed"), 500),
@@ -66,7 +66,7 @@ def check_statuses(
         found, text, headers = for_visitor(error)
         assert (found, "Retry-After" in headers) == (status, status == 503)
         assert str(error) not in text or not str(error)
-    busy = RateLimitedError("slower", status=429, retry_after=6.2)
+    busy = RateLimitedError("slower", status_code=429, retry_after=6.2)
     assert for_visitor(busy)[2] == {"Retry-After": "7"}
 
 

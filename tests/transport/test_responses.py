@@ -52,7 +52,11 @@ def test_the_parts_of_a_response(variant: str) -> None:
         *(b"X: caf\xe9", b"Set-Cookie: a=b", b"Content-Length: 12"),
     )
     (error,) = get_all(variant, b"\r\n".join([*lines, b"", b'{"ok":false}']))
-    assert (error.status, error.body, error.retry_after) == (429, b'{"ok":false}', 7)
+    assert (error.status_code, error.body, error.retry_after) == (
+        429,
+        b'{"ok":false}',
+        7,
+    )
     assert {**error.headers} == {
         "content-length": "12",
         "retry-after": "7",
@@ -69,7 +73,7 @@ def test_a_status_counts_before_its_body(variant: str, status: int) -> None:
         head = f"HTTP/1.1 {status} No\r\nContent-Encoding: {encoding}\r\n"
         wire = f"{head}Retry-After: 7\r\nContent-Length: 4\r\n\r\nnone".encode()
         (error,) = get_all(variant, wire)
-        assert (error.status, error.body) == (status, b"")
+        assert (error.status_code, error.body) == (status, b"")
         assert error.headers["Retry-After"] == "7"
 
 

@@ -48,7 +48,7 @@ def blocking(query: StatsQuery) -> None:
         assert_type(report, ProvisioningReport)
         assert_type(report.refused[0].error, SiteStatsError | None)
         assert_type(client.stats.get(query), Stats)
-        month = client.stats.compare(query, against="previous_month")
+        month = client.stats.compare(query, against="previous-month")
         assert_type(month, Comparison)
         assert_type(client.stats.get_jsonp(query, callback="show"), str)
         assert_type(client.with_options(timeout=5, retries=0), Client)
@@ -120,7 +120,7 @@ def errors(client: Client, query: StatsQuery) -> float | None:
     except RateLimitedError as error:
         return error.retry_after
     except StatusError as error:
-        assert_type(error.status, int)
+        assert_type(error.status_code, int)
         assert_type(error.code, str | None)
     except RequestTimeoutError as error:
         timeout: TimeoutError = error

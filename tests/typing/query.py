@@ -41,7 +41,7 @@ def every_step(query: StatsQuery) -> None:
         .limit(100)
         .path("/contact")
         .website("example.org")
-        .info(wanted=True)
+        .info()
     )
     assert_type(pages, StatsQuery[Literal["pages"]])
     assert_type(pages.each("month"), tuple[StatsQuery[Literal["pages"]], ...])

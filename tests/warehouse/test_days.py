@@ -19,8 +19,8 @@ from sitestats.warehouse._days import (
 FIRST = dt.date(2026, 1, 1)
 PAGES = frozenset({"pages"})
 ONE = Totals(1, 1)
-DOWN = ServerError("down", status=503)
-LOCKED = WebsiteLockedError("locked", status=423)
+DOWN = ServerError("down", status_code=503)
+LOCKED = WebsiteLockedError("locked", status_code=423)
 
 
 def at(number: int) -> dt.date:

@@ -4,6 +4,7 @@ The tree is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
+      x UsageError                    call the package in another way
       x BusyError                     wait for the other run's end
       x ReadOnlyError                 use another client
       x ClientClosedError             use another client
@@ -134,9 +135,9 @@ class SiteStatsError(Public, Exception):
 
         It is false for a write that may have been done.
 
-        >>> NotFoundError("no such website", status=404).retryable
+        >>> NotFoundError("no such website", status_code=404).retryable
         False
-        >>> RateLimitedError("too many requests", status=429).retryable
+        >>> RateLimitedError("too many requests", status_code=429).retryable
         True
         """
         return False
@@ -148,6 +149,12 @@ class SiteStatsError(Public, Exception):
 
 class ConfigurationError(SiteStatsError):
     """A setting is missing or wrong, or the client is not set up for the call."""
+
+
+class UsageError(SiteStatsError):
+    """The program uses an object in a way that can't work, such as a block of
+    ``get_many`` twice, or a sheet of Excel for more rows than it can hold.
+    """
 
 
 class BusyError(SiteStatsError):
@@ -249,7 +256,7 @@ class StatusError(SiteStatsError):
 
     message: str
     """The service's own message, or a sentence about a response without one."""
-    status: int
+    status_code: int
     """The HTTP status. It can be 200 if only the body reports an error."""
     code: str | None = None
     """The service's own code, such as ``"BADGE_REQUIRED"``, or None without one."""
@@ -270,8 +277,8 @@ class StatusError(SiteStatsError):
     @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then."""
-        return is_temporary(self.status) and may_repeat(
-            self.request, maybe_done=self.status != TOO_MANY_REQUESTS
+        return is_temporary(self.status_code) and may_repeat(
+            self.request, maybe_done=self.status_code != TOO_MANY_REQUESTS
         )
 
     def __str__(self) -> str:
@@ -280,7 +287,7 @@ class StatusError(SiteStatsError):
         wait = ""
         if self.retry_after is not None and self.retryable:
             wait = f": try again in {math.ceil(self.retry_after):,} s"
-        return f"{self.message} (status {self.status}{request}){source}{wait}"
+        return f"{self.message} (status {self.status_code}{request}){source}{wait}"
 
 
 class BadRequestError(StatusError):

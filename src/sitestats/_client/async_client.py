@@ -254,7 +254,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
     async def compare(
         self,
         query: StatsQuery | Iterable[StatsQuery],
-        against: Against = "previous_period",
+        against: Against = "previous-period",
         *,
         fresh: bool = False,
     ) -> Comparison | Comparisons:
@@ -263,10 +263,10 @@ class AsyncStatsAPI(API[AsyncRunner]):
         Args:
             query: The query for the period of interest, or many of them, which are
                 compared one by one.
-            against: ``"previous_period"``, as many days just before;
-                ``"previous_week"``, the same weekdays one week before, or more weeks if
-                the period is longer; ``"previous_month"``, as many whole months just
-                before; ``"previous_year"``, the same days a year before; what
+            against: ``"previous-period"``, as many days just before;
+                ``"previous-week"``, the same weekdays one week before, or more weeks if
+                the period is longer; ``"previous-month"``, as many whole months just
+                before; ``"previous-year"``, the same days a year before; what
                 ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days; or a
                 query. With ``during("this-month")``, the earlier period is as many days
                 from the beginning of the month before, and with ``during("this-year")``

@@ -30,7 +30,7 @@ import anyio
 import attrs
 from attrs.validators import optional
 
-from sitestats._base.errors import ConfigurationError
+from sitestats._base.errors import UsageError
 from sitestats._base.fields import FieldsT_contra
 from sitestats._base.progress import Progress, ShowProgress, showing
 from sitestats._configuration.settings import (
@@ -120,7 +120,7 @@ class _Stream(Public, Generic[RunnerT]):
 
     def _enter(self) -> None:
         if self._is_begun:
-            raise ConfigurationError(
+            raise UsageError(
                 "this get_many block was already used: call get_many again"
             )
         self._is_begun = True
@@ -134,13 +134,13 @@ class _Stream(Public, Generic[RunnerT]):
 
     def _check_open(self) -> None:
         if not self._is_begun:
-            raise ConfigurationError(
+            raise UsageError(
                 "get_many needs a block, which ends what is under way when it is left: "
                 "“with client.stats.get_many(queries) as stream:” (“async with” for "
                 "an AsyncClient); without one, .collect() returns all outcomes"
             )
         if self._is_left:
-            raise ConfigurationError(
+            raise UsageError(
                 "the get_many block was left, which ended what was under way: take the "
                 "outcomes within the block, or have .collect() return them all"
             )
@@ -148,7 +148,7 @@ class _Stream(Public, Generic[RunnerT]):
     def _check_outcomes_left(self) -> None:
         self._check_open()
         if self._given and self._are_all_taken and self._given == self._taken:
-            raise ConfigurationError(
+            raise UsageError(
                 "the outcomes of this get_many block were taken already, and each "
                 "comes once: “outcomes = client.stats.get_many(…).collect()” holds "
                 "them all, and makes frames as often as you like"
@@ -262,7 +262,7 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
         Within a block it returns the outcomes that are left.
 
         Raises:
-            ConfigurationError: The outcomes were taken already.
+            UsageError: The outcomes were taken already.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages")

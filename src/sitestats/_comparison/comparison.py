@@ -638,7 +638,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
         """What differs besides the days, as of a ``Comparison``, each difference once.
 
         >>> march = StatsQuery("semicomplete.com").fields("visitors").during("2026-03")
-        >>> client.stats.compare([march], against="previous_month").differs
+        >>> client.stats.compare([march], against="previous-month").differs
         '31 days against 28 days'
         """
         return cut("; ".join(filter(None, dict.fromkeys(one.differs for one in self))))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo
 
-from sitestats._base.errors import ConfigurationError, load_extra
+from sitestats._base.errors import UsageError, load_extra
 from sitestats._base.text import cut, encodable
 from sitestats._results.bases import Table
 from sitestats._results.tables import Column, Kind
@@ -48,7 +48,7 @@ def write_workbook(
 
     Raises:
         MissingExtraError: XlsxWriter is not installed.
-        ConfigurationError: A list has more rows than a sheet.
+        UsageError: A list has more rows than a sheet.
         OSError: The file can't be written.
     """
     xlsxwriter = load_extra("xlsxwriter", extra="excel")
@@ -71,7 +71,7 @@ def write_workbook(
 def _write(sheet: Any, columns: Sequence[Column], bold: Any, looks: Any) -> None:
     for place, column in enumerate(columns):
         if len(column.cells) > _MOST_ROWS:
-            raise ConfigurationError(
+            raise UsageError(
                 f"{sheet.name} has more rows than a sheet of Excel: use .to_pandas()"
             )
         sheet.write_string(0, place, column.name, bold)

@@ -83,7 +83,7 @@ def status_error(
         message = ""
     return _class(response.status, code, message)(
         message or _described(response, request, fields),
-        status=response.status,
+        status_code=response.status,
         code=code if isinstance(code, str) else None,
         body=response.body,
         headers=response.headers,

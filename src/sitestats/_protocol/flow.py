@@ -267,7 +267,7 @@ def _wait(
             raise RateLimitedError(
                 f"{request} was not sent: the service requested a pause (429, "
                 f"Retry-After) that is longer than {limit} allows",
-                status=TOO_MANY_REQUESTS,
+                status_code=TOO_MANY_REQUESTS,
                 request=request,
                 retry_after=left,
             )

@@ -455,8 +455,11 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """
         return self._with({"version": rules.version(number)})
 
-    def info(self, wanted: bool) -> StatsQuery[FieldsT_co]:  # noqa: FBT001 - the only argument
+    def info(self, *, wanted: bool = True) -> StatsQuery[FieldsT_co]:
         """Request a description of the fields, which ``Stats.raw`` has (section 4.3).
+
+        Args:
+            wanted: False takes back what a query requested.
 
         Raises:
             InvalidInputError: *wanted* is neither True nor False.
@@ -738,7 +741,7 @@ def _code(query: StatsQuery) -> str:
         "limit" in texts and f"limit({texts['limit']})",
         texts.get("version") not in {None, str(rules.LATEST_VERSION)}
         and f"version({texts['version']})",
-        texts.get("info") == "true" and "info(True)",
+        texts.get("info") == "true" and "info()",
         *(f"extra_param({name!r}, {values[name]!r})" for name in extra),
     ]
     return ".".join(step for step in steps if isinstance(step, str) and step)

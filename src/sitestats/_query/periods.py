@@ -33,14 +33,14 @@ Sent: TypeAlias = str | None
 Unit: TypeAlias = Literal["day", "week", "month", "year"]
 """A unit of the calendar that a period can be split into."""
 Relation: TypeAlias = Literal[
-    "previous_period", "previous_week", "previous_month", "previous_year"
+    "previous-period", "previous-week", "previous-month", "previous-year"
 ]
 """How the other period of a comparison is found from a query's own."""
 PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
 """How far an earlier period is back: its own length, or weeks, months or years."""
 
 RELATIONS: Final[Mapping[str, PreviousUnit]] = {
-    f"previous_{unit}": unit for unit in get_args(PreviousUnit)
+    f"previous-{unit}": unit for unit in get_args(PreviousUnit)
 }
 """The relations, and what they are called in ``StatsQuery.previous``."""
 MOST_DAYS: Final = 99_999

@@ -165,7 +165,7 @@ class HasRows(Generic[FieldT]):
 
         Raises:
             MissingExtraError: XlsxWriter is not installed.
-            ConfigurationError: A list has more rows than a sheet.
+            UsageError: A list has more rows than a sheet.
             OSError: The file can't be written.
 
         >>> import io

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias
 
 import attrs
 
-from sitestats._base.errors import ConfigurationError, SiteStatsError, warn
+from sitestats._base.errors import SiteStatsError, UsageError, warn
 from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, parameters_of
@@ -374,7 +374,7 @@ class CollectedOutcomes(
     def _collect_failed(self, deadline: float | NotGiven | None) -> Any:
         """Run the queries that failed."""
         if self._collect is None:
-            raise ConfigurationError(
+            raise UsageError(
                 "these outcomes were pickled or made by hand, so they have no client: "
                 "call get_many with [failed.query for failed in outcomes.failed]"
             )
@@ -424,7 +424,7 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
         (953, 1)
         >>> outcomes[:1].to_dicts()[0]["visitors"]
         953
-        >>> failed = Failed(query, 0, NotFoundError("unknown", status=404))
+        >>> failed = Failed(query, 0, NotFoundError("unknown", status_code=404))
         >>> len(Outcomes([failed]).failed)  # made in a unit test
         1
     """
@@ -441,7 +441,8 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
             deadline: Seconds for all requests; None sets no deadline.
 
         Raises:
-            ConfigurationError: *deadline* is wrong, or the outcomes were pickled.
+            ConfigurationError: *deadline* is wrong.
+            UsageError: The outcomes were pickled, or made by hand.
 
         Example:
             >>> emulator.fail_next(3, status=503)

@@ -24,6 +24,7 @@ import httpx
 from sitestats._base.errors import ConfigurationError, InvalidInputError, Problem
 from sitestats._configuration.secrets import Secret
 from sitestats._configuration.settings import Settings
+from sitestats._version import __version__
 from sitestats._wire.messages import Credentials
 
 from .pool import Pool
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from sitestats._wire.messages import HttpRequest
 
-_VERSION: Final = "0.1.0"
-"""The package's version: reading its metadata takes as long as importing httpcore."""
 EXTENSION: Final = "sitestats"
 """The name in the extensions of a request, whose value is its exchange, and in the
 extensions of a response, whose value is its whole body."""
@@ -61,7 +60,8 @@ class Outgoing:
         self._base = str(settings.base)
         self._library, self._given = library, given
         self._nothing = library.ByteStream(b"")
-        agent = " ".join(filter(None, [settings.user_agent, f"sitestats/{_VERSION}"]))
+        agents = [settings.user_agent, f"sitestats/{__version__}"]
+        agent = " ".join(filter(None, agents))
         always = {
             "Host": settings.base.authority,
             "Accept": "application/json",

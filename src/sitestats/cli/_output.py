@@ -244,7 +244,7 @@ def _failure(
         "end": None,
         **about,
         "error": one_line(in_shell_terms(error)),
-        "status": getattr(error, "status", None),
+        "status": getattr(error, "status_code", None),
     }
 
 

@@ -92,12 +92,12 @@ def stats(
 @options.query_options
 @options.when(
     "--against",
-    default="previous_period",
+    default="previous-period",
     metavar="PERIOD",
     shell_complete=options.completed(lambda: [*RELATIONS, *WORDS]),
-    help="The other period: previous_period, previous_week, previous_month, "
-    "previous_year, one such as 2025-03 or last-year, or two days, such as "
-    "2025-03-01..2025-03-14; by default previous_period.",
+    help="The other period: previous-period, previous-week, previous-month, "
+    "previous-year, one such as 2025-03 or last-year, or two days, such as "
+    "2025-03-01..2025-03-14; by default previous-period.",
 )
 @view_options
 @options.concurrency_option
@@ -113,7 +113,7 @@ def compare(*, against: str, hosts: options.Hosts, view: View, **request: Any) -
     Examples:
       sitestats compare example.com --last 7
       sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
-      sitestats compare --all --during 2026-03 --against previous_year --format csv
+      sitestats compare --all --during 2026-03 --against previous-year --format csv
     """
 
     def split(query: StatsQuery) -> list[Row]:

@@ -185,7 +185,7 @@ class EnsureFlow:
         if _is_account_wide(error, spec.hostname):
             self._stop(_introduced("every website would be refused for this", error))
         # The service certainly did not add the website.
-        if isinstance(error, StatusError) and error.status not in _MAYBE_ADDED:
+        if isinstance(error, StatusError) and error.status_code not in _MAYBE_ADDED:
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
@@ -282,7 +282,7 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
     if not isinstance(error, StatusError) or isinstance(error, WebsiteLockedError):
         return False
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
-    return error.status in _ACCOUNT_STATUSES or is_about_account(message)
+    return error.status_code in _ACCOUNT_STATUSES or is_about_account(message)
 
 
 def _introduced(what: str, error: SiteStatsError) -> SiteStatsError:
