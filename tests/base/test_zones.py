@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -27,11 +31,82 @@ def test_the_zones_are_names_with_capitals() -> None:
     assert "posixrules" not in zone_names()
 
 
-def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a zone database the error says what to install."""
-    monkeypatch.setattr("sitestats._query.periods.zone_names", frozenset)
-    with pytest.raises(InvalidInputError, match="pip install tzdata"):
-        StatsQuery("example.com").timezone("Europe/Amsterdam")
+# A system's database that lacks older names, or all of them; with, and without the
+# package.
+CHILD = """
+import sys
+if "package" in sys.argv:
+    sys.modules["tzdata"] = None
+from sitestats import InvalidInputError, StatsQuery, WebsiteSpec
+from sitestats.emulator import Emulator
+
+def last_week(site):
+    return StatsQuery(site).fields("visitors").last(weeks=1).params()
+
+def listed(zone):
+    emulator = Emulator()
+    emulator.add_website("shop.example", timezone=zone)
+    client = emulator.client()
+    (site,) = client.websites.list()
+    last_week(site)
+    days = client.stats.get(StatsQuery("shop.example").fields("visitors").last(days=7))
+    assert days.first_day, days
+    other = WebsiteSpec("shop.example", timezone="Asia/Kolkata")
+    plans = [client.websites.plan([spec]) for spec in (WebsiteSpec.of(site), other)]
+    return [plan.complete for plan in plans]
+
+for name, use in {
+    "step": lambda: StatsQuery("a.example").timezone("Asia/Calcutta") and "right",
+    "list": lambda: listed("Asia/Calcutta"),
+    "word": lambda: last_week("a.example"),
+}.items():
+    try:
+        print(name, use())
+    except (InvalidInputError, ValueError) as error:
+        print(name, "tzdata" in str(error) and "tzdata" or error)
+"""
+
+
+def zones_of_a_machine(tmp_path: Path, *arguments: str) -> list[str]:
+    """What a program prints on a machine whose own database is in that folder."""
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, *arguments],
+        env={**os.environ, "PYTHONTZPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines()
+
+
+def copy_zones(folder: Path, *names: str) -> None:
+    """Give a machine these zones alone."""
+    packaged = resources.files("tzdata") / "zoneinfo"
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(packaged.joinpath(*name.split("/")).read_bytes())
+
+
+@pytest.mark.parametrize("names", [(), ("UTC", "Asia/Kolkata")], ids=["none", "few"])
+def test_every_machine_knows_the_same_zones(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    """A slim container has no zones, and Debian 13 no older names: there a website in
+    ``Asia/Calcutta`` is as everywhere, for queries, plans and the emulator.
+    """
+    copy_zones(tmp_path, *names)
+    found = zones_of_a_machine(tmp_path)
+    assert found[:2] == ["step right", "list [True, True]"]
+
+
+def test_where_the_package_is_missing_its_name_is_told(tmp_path: Path) -> None:
+    """A distribution may leave the package out: then a missing name, and a period that
+    needs a zone, say what to install.
+    """
+    copy_zones(tmp_path, "UTC", "Asia/Kolkata")
+    found = zones_of_a_machine(tmp_path, "package")
+    assert found == ["step tzdata", "list tzdata", "word tzdata"]
 
 
 @given(ZONES)
@@ -58,7 +133,6 @@ GOOD = stats_json(pageviews=66, visitors=41)
         ("Asia/Katmandu", "Asia/Kathmandu"),
         ("Asia/Kolkata", "Asia/Calcutta"),
         ("UTC", "Etc/UTC"),
-        ("Moon/Crater", "Moon/Crater"),
     ],
 )
 def test_another_name_of_the_zone_is_no_warning(requested_zone: str, zone: str) -> None:
@@ -72,6 +146,15 @@ def test_another_zone_with_the_same_offset_now_warns(zone: str) -> None:
     """Zones that were different once, or that nobody knows, are not taken for one."""
     with pytest.warns(SiteStatsWarning, match="time zone"):
         read_response(TOTALS.timezone("Europe/Berlin"), {**GOOD, "timezone": zone})
+
+
+def test_the_days_of_an_unknown_zone_are_not_left_out_silently() -> None:
+    """The response has moments: which days they are in depends on the zone."""
+    query = TOTALS.extra_param("timezone", "Moon/Crater").last(days=7)
+    body = {**GOOD, "timezone": "Moon/Crater", "start": "2026-02-19T00:00:00.000Z"}
+    with pytest.warns(SiteStatsWarning, match="pip install --upgrade tzdata"):
+        stats = read_response(query, body)
+    assert stats.first_day is None
 
 
 SUGGESTIONS = {

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, available_timezones
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 LONGEST_ZONE: Final = 64
 """No zone's name has more characters."""
+NO_PACKAGE: Final = (
+    "this machine may not know every name, since a package is missing: "
+    "pip install tzdata"
+)
+"""What to do where a name is unknown and there are no ``packaged_names``."""
 
 
 def find_zone(name: str | None) -> ZoneInfo | None:
@@ -22,18 +30,44 @@ def find_zone(name: str | None) -> ZoneInfo | None:
 
 @cache
 def zone_names() -> frozenset[str]:
-    """The names of the tz database, in their exact case.
+    """The names of the tz database in their exact case, as the package tzdata has them.
 
-    Listing them walks through some 600 files, so it is done when a name is first
-    checked. Some machines list ``localtime``, which is not a name: names have capitals
-    (section 4.3).
+    So they are the same on every machine: a slim container has no database of its own,
+    and those of Debian 13 and Ubuntu 24.04 lack older names, such as ``Asia/Calcutta``.
+    Where a distribution left the package out, its own names count. Some list
+    ``localtime``, which is not a name: names have capitals (section 4.3).
     """
-    return frozenset(name for name in available_timezones() if name != name.lower())
+    names = packaged_names() or available_timezones()
+    return frozenset(name for name in names if name != name.lower())
+
+
+@cache
+def packaged_names() -> frozenset[str]:
+    """The names in the package tzdata; none if it is not installed."""
+    try:
+        return frozenset(_package().joinpath("zones").read_text("utf-8").split())
+    except (ImportError, OSError):
+        return frozenset()
+
+
+def _package() -> Traversable:
+    # It takes long to import, for what not every program needs.
+    from importlib import resources
+
+    return resources.files("tzdata")
 
 
 _NO_PLACES: Final = (
-    *("Brazil/", "Canada/", "Etc/", "Mexico/", "US/"),
-    *(f"Australia/{name}" for name in ("ACT", "LHI", "N", "South", "West")),
+    "Brazil/",
+    "Canada/",
+    "Etc/",
+    "Mexico/",
+    "US/",
+    "Australia/ACT",
+    "Australia/LHI",
+    "Australia/N",
+    "Australia/South",
+    "Australia/West",
 )
 
 
@@ -93,18 +127,34 @@ def same_zone(first: str | None, second: str | None) -> bool:
     The standard library does not tell which names are links, so the offsets are
     compared over the years. Zones with the same ones have the same days.
     """
-    zone, other = find_zone(first), find_zone(second)
-    if first == second or zone is None or other is None:
+    if first == second or first is None or second is None:
         return first == second
-    return _offsets(zone) == _offsets(other)
+    offsets = _offsets(first)
+    return bool(offsets) and offsets == _offsets(second)
 
 
 @lru_cache(maxsize=16)
-def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
+def _offsets(name: str) -> tuple[timedelta | None, ...]:
+    """The offsets of the zone over the years; none if it is not known."""
+    zone = _packaged_zone(name) or find_zone(name)
+    if zone is None:
+        return ()
     # The offsets are compared until 2052, when the rules repeat.
     first, step = datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14)
     moments = (first + step * number for number in range(4500))
     return tuple(moment.astimezone(zone).utcoffset() for moment in moments)
+
+
+def _packaged_zone(name: str) -> ZoneInfo | None:
+    """The zone as the package tzdata has it.
+
+    A system may have only one of two names, in another version of the database, whose
+    years in the past differ.
+    """
+    if name not in packaged_names():
+        return None
+    with _package().joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+        return ZoneInfo.from_file(file, key=name)
 
 
 def common_zone(names: Collection[str | None]) -> str:

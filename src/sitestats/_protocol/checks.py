@@ -66,6 +66,12 @@ def _period(  # noqa: PLR0917  a cache's key
             )
         bounds.append((moment, day or asked))
     (start_at, first_day), (end_at, last_day) = bounds
+    is_unknown = zone is None and isinstance(zone_name, str)
+    if is_unknown and any(moment and not day for moment, day in bounds):
+        differences.append(
+            f"the response's time zone {shown(zone_name)} is not known here, so its "
+            "first or last day is not either: pip install --upgrade tzdata"
+        )
     if first_day and last_day and last_day < first_day:
         # Only one of them was requested; the numbers of no day are 0.
         differences.append(

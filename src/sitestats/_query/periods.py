@@ -20,7 +20,12 @@ from dateutil.relativedelta import relativedelta
 
 from sitestats._base.errors import Problem
 from sitestats._base.text import did_you_mean, shown
-from sitestats._base.zones import nearest_zone, zone_names
+from sitestats._base.zones import (
+    NO_PACKAGE,
+    nearest_zone,
+    packaged_names,
+    zone_names,
+)
 from sitestats._public import Public
 
 from .rules import broken, one_of, refusal, whole_number
@@ -107,6 +112,8 @@ class NamedPeriod(Public):
                 f"{given} needs a time zone: add .timezone(website.timezone), or make "
                 "the query of a website of the list, by StatsQuery(website)"
             )
+            if not packaged_names():
+                message += f"; {NO_PACKAGE}"
             raise refusal("period-zone", message, step)
         last = self.now.astimezone(_zone(zone)).date()
         first = beginning(last, self.unit)
@@ -206,10 +213,10 @@ def timezone(name: object, where: str = "timezone", rule: str = "timezone-name")
     if isinstance(name, str) and name in zone_names():
         return str.__str__(name)
     hint = "name a place, such as 'Europe/Amsterdam'"
-    if not zone_names():
-        hint = "this machine has no such database: pip install tzdata"
-    elif isinstance(name, str) and (right := nearest_zone(name)):
+    if isinstance(name, str) and (right := nearest_zone(name)):
         hint = f"did you mean {right!r}?"
+    elif not packaged_names():
+        hint = NO_PACKAGE
     message = f"{shown(name)} is not a name of the tz database: {hint}"
     raise refusal(rule, message, where)
 

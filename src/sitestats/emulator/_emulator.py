@@ -290,7 +290,10 @@ class Emulator:
 
     def _put(self, website: Website) -> None:
         if not is_zone(website.timezone):
-            raise ValueError(f"{website.timezone!r} is not a time zone name")
+            raise ValueError(
+                f"{website.timezone!r} is not a name of the tz database, such as "
+                "'Europe/Amsterdam'; if it should be, pip install --upgrade tzdata"
+            )
         self._service.websites[website.hostname] = website
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:

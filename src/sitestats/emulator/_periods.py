@@ -40,8 +40,20 @@ def micros(moment: datetime) -> int:
 
 @cache
 def zone_names() -> frozenset[str]:
-    """The names that the service accepts, which have capitals."""
-    return frozenset(name for name in available_timezones() if name.lower() != name)
+    """The names that the service accepts, which have capitals.
+
+    Those of the package tzdata are the same on every machine.
+    """
+    # It takes long to import, for what not every program needs.
+    from importlib import resources
+
+    try:
+        listed = resources.files("tzdata").joinpath("zones").read_text("utf-8")
+    except (ImportError, OSError):
+        names = available_timezones()
+    else:
+        names = {*listed.split()}
+    return frozenset(name for name in names if name.lower() != name)
 
 
 def is_zone(name: object) -> TypeGuard[str]:
