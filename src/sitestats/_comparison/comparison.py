@@ -34,6 +34,7 @@ from sitestats._base.fields import (
     FieldsT_contra,
     TableName,
     TotalName,
+    entry_counts,
 )
 from sitestats._base.text import counted, cut
 from sitestats._base.zones import common_zone
@@ -207,7 +208,7 @@ class Changes(Items[EntryChange, Never]):
         >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
         >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
         """
-        names = _count_names(self.name)
+        names = entry_counts(self.name)
         name = count or names[0]
         check_name(name, names, "a count of an entry")
         return draw(self, ax, count=name)
@@ -216,7 +217,7 @@ class Changes(Items[EntryChange, Never]):
         keys = {self.key: [item.value for item in self]}
         if self.name == "histogram":
             keys[f"{self.key}_before"] = [item.before for item in self]
-        names = _count_names(self.name)
+        names = entry_counts(self.name)
         counts = {name: [item.counts[name] for item in self] for name in names}
         return [
             *(column_of(name, cells, self.zone) for name, cells in keys.items()),
@@ -246,7 +247,7 @@ def changes_of(
         begins: The first days of both periods; None where they are not known.
         interval: The interval of a histogram.
     """
-    is_histogram, names = now.name == "histogram", _count_names(now.name)
+    is_histogram, names = now.name == "histogram", entry_counts(now.name)
     columns = now.entry_type.columns
     key = "start" if "start" in columns else columns[0]
     new = _by_place(now, key, begins[0], interval)
@@ -296,7 +297,7 @@ def _by_place(
             place = _distance(entry, begin or entries[0].date, interval)
         # If two entries of one value differ, nothing tells which one is right.
         if by_place.setdefault(place, entry) != entry:
-            unknown = dict.fromkeys(_count_names(entries.name))
+            unknown = dict.fromkeys(entry_counts(entries.name))
             by_place[place] = replace(entry, **unknown)
     return by_place
 
@@ -325,10 +326,6 @@ def _direction(change: Change, now: object, before: object) -> Direction:
     if now is None or before is None:
         return "gone" if now is None else "new"
     return "up" if change.absolute > 0 else "down" if change.absolute else "same"
-
-
-def _count_names(field: str) -> tuple[str, ...]:
-    return ("total",) if field == "events" else COUNTS
 
 
 def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:

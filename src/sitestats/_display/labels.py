@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from sitestats._base.fields import FIELD_ROWS
 from sitestats._base.text import cut
 from sitestats._base.zones import LONGEST_ZONE
 from sitestats._results.tables import days_text
@@ -28,12 +29,8 @@ AGAIN: Final = " again"
 CUT: Final = "others may be beyond the limit"
 
 _HEADINGS: Final = {
+    **{row.name: row.heading for row in FIELD_ROWS.values()},
     **dict.fromkeys(("value", "name", "hostname", "field", "direction"), ""),
-    "pageviews": "page views",
-    "seconds_on_page": "median seconds",
-    "browser_names": "browsers",
-    "os_names": "operating systems",
-    "device_types": "devices",
     "total": "times",
     "percent": "in percent",
     "share": "of all page views",
@@ -49,7 +46,7 @@ def heading(name: str) -> str:
         name = side
     if not name.isidentifier():
         return name
-    return _HEADINGS.get(name, name.replace("_", " ").replace("utm ", "UTM "))
+    return _HEADINGS.get(name, name.replace("_", " "))
 
 
 def joined(*notes: str) -> str:
@@ -111,7 +108,7 @@ def is_change(column: Column) -> bool:
 
 def unknown(field: str) -> str:
     """The label of an entry of *field* whose value is missing or empty."""
-    return "(none)" if field.startswith(("referrers", "utm")) else "(unknown)"
+    return FIELD_ROWS[field].unnamed if field in FIELD_ROWS else "(unknown)"
 
 
 def days(stats: Stats) -> str:

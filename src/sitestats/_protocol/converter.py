@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import (
@@ -29,7 +29,7 @@ import cattrs
 import msgspec
 
 from sitestats._base.errors import Problem
-from sitestats._base.fields import COUNTS, ENVELOPE, FIELDS
+from sitestats._base.fields import ENVELOPE, FIELD_ROWS, FIELDS
 from sitestats._base.zones import find_zone
 from sitestats._results import websites
 from sitestats._results.entries import entry_class
@@ -43,6 +43,7 @@ _FIRST_USE: Final = threading.Lock()
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 """The attributes that have another name in JSON."""
 _NAMES: Final = {sent: name for name, sent in _SENT.items()}
+_TOTAL_KINDS: Final[Mapping[str, Any]] = {"count": Count, "number": float}
 _SHORT_DATES: Final = {"month": len("2026-03"), "year": len("2026")}
 _IN_WORDS: Final = {
     "bool": "a boolean",
@@ -85,9 +86,8 @@ def expected(
 
     Names that are not in the document are left out: ``Stats.extra`` has them.
     """
-    timed = "seconds_on_page" in fields
     names = [*(name for name in FIELDS if name in fields), *["events"] * has_events]
-    kinds = {name: _kind_of(name, interval, timed=timed) for name in names}
+    kinds = {name: _kind_of(name, fields, interval) for name in names}
     return Expected(kinds, _whole({**ENVELOPE, **kinds}, total=False))
 
 
@@ -116,13 +116,13 @@ def _whole(kinds: Mapping[str, Any], *, total: bool) -> Any:
     return whole
 
 
-def _kind_of(name: str, interval: str | None, *, timed: bool) -> Any:
-    if name in COUNTS:
-        return Count
-    if name == "seconds_on_page":
-        return float | None
+def _kind_of(name: str, fields: Collection[str], interval: str | None) -> Any:
+    row = FIELD_ROWS[name]
+    if row.is_total:
+        kind = _TOTAL_KINDS[row.kind]
+        return kind | None if row.nullable else kind
     # This class, too, is made at run time.
-    entry: Any = entry_class(name, interval, timed=timed)
+    entry: Any = entry_class(name, fields, interval)
     return tuple[entry, ...]
 
 

@@ -19,7 +19,7 @@ from sitestats._base.errors import (
     StatusError,
     warn,
 )
-from sitestats._base.fields import TOTALS
+from sitestats._base.fields import FIELD_ROWS, NULLABLE, TOTALS
 from sitestats._base.text import counted, cut, shown
 from sitestats._base.zones import same_zone
 from sitestats._configuration.settings import Settings, credentials_from
@@ -246,11 +246,15 @@ def read_stats(
             del wrong[name]
             data.pop(name, None)
     elif wrong or not shape.kinds.keys() <= data.keys():
-        if "seconds_on_page" in shape.kinds.keys() - wrong.keys():
-            # They may be left out where there were too few visits.
-            data.setdefault("seconds_on_page", None)
+        for name in NULLABLE & (shape.kinds.keys() - wrong.keys()):
+            # It may be left out where there were too few visits.
+            data.setdefault(name, None)
         problems += [
-            Problem("was requested and is missing", section="2.3", where=f"$.{name}")
+            Problem(
+                "was requested and is missing",
+                section=FIELD_ROWS[name].section,
+                where=f"$.{name}",
+            )
             for name in shape.kinds
             if name not in data and name not in wrong
         ]

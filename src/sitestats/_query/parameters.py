@@ -13,7 +13,7 @@ from urllib.parse import quote
 import attrs
 
 from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import TOTALS
+from sitestats._base.fields import SEARCHABLE, TOTALS
 from sitestats._base.text import shown
 from sitestats._wire.messages import Credentials, HttpRequest
 
@@ -36,7 +36,6 @@ NO_FILTERS: Final = (
 # The order of the document's tables; metadata and unknown parameters follow.
 _ORDER: Final = (*NO_FILTERS, *FILTERS)
 _NUMBER: Final = re.compile("[0-9]{1,9}")
-_CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _WITHOUT_FIELDS: Final = 1
 """The version that has all fields, whatever is requested."""
 _ALWAYS_WITH_PAGES: Final = 2
@@ -201,7 +200,7 @@ def _contains(parameters: Parameters, search: str) -> Iterator[Problem]:
     if (count := len(_patterns(parameters.params))) > 1:
         message = f"a contains search has exactly one pattern, and there are {count}"
         yield broken("contains-one-pattern", message, "where")
-    others = [name for name in parameters.fields if name not in _CONTAINS_FIELDS]
+    others = [name for name in parameters.fields if name not in SEARCHABLE]
     if parameters.version == _ALWAYS_WITH_PAGES:
         others = ["version 2, which always has the pages"]
     if parameters.version != _WITHOUT_FIELDS and (others or not parameters.fields):

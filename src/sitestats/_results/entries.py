@@ -7,7 +7,7 @@ begin, what the period cuts, and what was not over yet.
 # Annotations are values here, since the public module lacks the names that they use.
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Never, TypeVar
@@ -17,7 +17,13 @@ import msgspec
 from msgspec.structs import replace
 
 from sitestats._base.errors import FieldNotRequestedError
-from sitestats._base.fields import TABLES
+from sitestats._base.fields import (
+    COUNTS,
+    FIELD_ROWS,
+    HISTOGRAM_COUNTS,
+    IF_REQUESTED,
+    TABLES,
+)
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
@@ -79,7 +85,7 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     ListEntry(value='NL', pageviews=3, visitors=2)
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("value", "pageviews", "visitors")
+    columns: ClassVar[tuple[str, ...]] = ("value", *COUNTS)
 
     value: str | None
     """What is counted, such as a country's code. None stands for visits without a
@@ -93,7 +99,7 @@ class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
 class TimedListEntry(ListEntry, frozen=True, gc=False):
     """A ``ListEntry`` that was requested with ``seconds_on_page``."""
 
-    columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, "seconds_on_page")
+    columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, *IF_REQUESTED)
 
     # Type checkers know the property above, which a slot may not override.
     if not TYPE_CHECKING:
@@ -160,7 +166,10 @@ class HistogramEntry(
     """
 
     columns: ClassVar[tuple[str, ...]] = (
-        *("date", "pageviews", "visitors", "partial", "clipped"),
+        "date",
+        *HISTOGRAM_COUNTS,
+        "partial",
+        "clipped",
     )
 
     date: dt.date
@@ -201,22 +210,27 @@ class WeekEntry(HistogramEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
-def entry_class(field: str, interval: str | None, *, timed: bool) -> type[Any]:
+def entry_class(field: str, fields: Collection[str], interval: str | None) -> type[Any]:
     """The class of the entries of a list.
 
     Args:
         field: The list's name, such as ``"pages"``.
+        fields: All that was requested: some of it may be in each entry, too.
         interval: The requested one, of a histogram.
-        timed: Whether ``seconds_on_page`` was requested too.
     """
-    if field == "histogram":
-        by_interval = {"hour": HourEntry, "week": WeekEntry}
-        return by_interval.get(interval or "day", HistogramEntry)
-    if field == "events":
-        return EventCount
-    if field == "pages":
-        return TimedPageEntry if timed else PageEntry
-    return TimedListEntry if timed else ListEntry
+    is_timed = not set(IF_REQUESTED).isdisjoint(fields)
+    match FIELD_ROWS[field].kind:
+        case "histogram":
+            by_interval = {"hour": HourEntry, "week": WeekEntry}
+            return by_interval.get(interval or "day", HistogramEntry)
+        case "events":
+            return EventCount
+        case "pages":
+            return TimedPageEntry if is_timed else PageEntry
+        case "list":
+            return TimedListEntry if is_timed else ListEntry
+        case kind:
+            raise TypeError(f"{field!r} has no entries: it is a {kind}")
 
 
 EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)

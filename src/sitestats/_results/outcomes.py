@@ -162,8 +162,9 @@ def has_list(outcome: Outcome | None, field: str) -> bool:
 def no_entries(field: str, outcome: Outcome | None) -> Entries[Any]:
     """A list without entries, as the response to the query of *outcome* would have."""
     sent = parameters_of(outcome.query) if outcome else None
-    timed = sent is not None and "seconds_on_page" in sent.fields
-    kind = entry_class(field, sent.interval if sent else None, timed=timed)
+    if sent is None:
+        return Entries(name=field, entry_type=entry_class(field, (), None))
+    kind = entry_class(field, sent.fields, sent.interval)
     return Entries(name=field, entry_type=kind)
 
 

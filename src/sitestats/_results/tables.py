@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from sitestats._base.fields import FIELD_ROWS, TOTALS
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import parameters_of
@@ -45,11 +46,12 @@ class Kind(Public, Enum):
     """Aware datetimes, in the column's zone."""
 
 
-_KINDS: Final = {
-    **dict.fromkeys(("pageviews", "visitors", "total", "events"), Kind.COUNT),
+_KINDS: Final[Mapping[str, Kind]] = {
+    **{name: Kind(FIELD_ROWS[name].kind) for name in TOTALS},
+    **dict.fromkeys(("total", "events"), Kind.COUNT),
     **dict.fromkeys(("now", "before", "change"), Kind.COUNT),
     **dict.fromkeys(("hour", "year", "week", "query"), Kind.COUNT),
-    **dict.fromkeys(("seconds_on_page", "percent", "share"), Kind.NUMBER),
+    **dict.fromkeys(("percent", "share"), Kind.NUMBER),
     **dict.fromkeys(("partial", "clipped", "truncated", "public"), Kind.FLAG),
     **dict.fromkeys(("is_public", "has_ssl", "has_script"), Kind.FLAG),
     **dict.fromkeys(("date", "first_day", "last_day"), Kind.DAY),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 import msgspec
 
 from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import TOTALS
+from sitestats._base.fields import FIELD_ROWS, HISTOGRAM_COUNTS, TOTALS
 from sitestats._base.text import did_you_mean
 from sitestats._base.zones import find_zone
 from sitestats._query.builder import parameters_of
@@ -111,7 +111,7 @@ def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]
         message = "Stats.of makes results of versions 5 and 6, whose form is documented"
         yield Problem(message, where="version")
     for name in parameters.names:
-        if name in StatsValues.__annotations__ and name not in names:
+        if name in FIELD_ROWS and name not in names:
             yield Problem(f"the query requests it: give {name}=…", where=name)
     for name in names:
         if name not in parameters.names:
@@ -130,10 +130,10 @@ def _field(name: str, value: Any, parameters: Parameters, zone: str) -> Any:
     rows = cast("Iterable[Any]", value)
     if isinstance(value, Mapping):
         rows = cast("Mapping[str, Any]", value).items()
-    interval, timed = parameters.interval, "seconds_on_page" in parameters.fields
-    columns = HistogramEntry.columns[:3]
+    interval = parameters.interval
+    columns: Sequence[str] = ("date", *HISTOGRAM_COUNTS)
     if name != "histogram":
-        columns = entry_class(name, interval, timed=timed).columns
+        columns = entry_class(name, parameters.fields, interval).columns
     return [
         row if isinstance(row, Entry) else _entry(row, columns, interval, zone)
         for row in rows

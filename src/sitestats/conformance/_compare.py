@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import attrs
 
+from sitestats._base.fields import HISTOGRAM_COUNTS, NULLABLE
 from sitestats._base.text import plain
 from sitestats._protocol.flow import send_once
 from sitestats._wire.messages import HttpResponse, JsonValue
@@ -288,9 +289,9 @@ _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+)
 """Versions, dates and times, which are not numbers of visitors."""
 _TIMES: Final = ("date", "hour", "week", "year")
 """The values of a histogram's entry that depend on the period alone."""
-_FORMS: Final = {
+_FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "own_hostname": ("str or null", r"null None|str .+"),
-    "seconds_on_page": ("number or null", r"(null|int|float) .*"),
+    **dict.fromkeys(NULLABLE, ("number or null", r"(null|int|float) .*")),
     "$.device_types[].value": ("known device", r"str (mobile|tablet|desktop|tv)"),
     "$.countries[].value": ("two capitals", r"str [A-Z]{2}"),
     "$.referrers[].value": ("name", r"str [^/:?]+"),
@@ -383,7 +384,7 @@ def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if any(isinstance(n, int) and n > _count(entry) > 0 for n in visitors):
         yield "visitors", "more than page views"
     for where, entries in _lists_of(entry).items():
-        for name in ("pageviews", "visitors") if where in _HISTOGRAMS else ():
+        for name in HISTOGRAM_COUNTS if where in _HISTOGRAMS else ():
             counts: list[Any] = [_named(e).get(name) for e in (entry, *entries)]
             if all(isinstance(n, int) for n in counts) and counts[0] != sum(counts[1:]):
                 yield name, "not the sum of the histogram"

@@ -25,7 +25,7 @@ from sitestats._base.errors import (
     SiteStatsError,
     warn,
 )
-from sitestats._base.fields import COUNTS, TOTALS
+from sitestats._base.fields import HISTOGRAM_COUNTS, TOTALS
 from sitestats._base.progress import Progress, ShowProgress, showing
 from sitestats._base.text import counted, shown
 from sitestats._configuration.settings import positive_count
@@ -396,7 +396,7 @@ class _Run:
 
     @property
     def _totals(self) -> Sequence[str]:
-        return TOTALS if self._lists else COUNTS
+        return TOTALS if self._lists else HISTOGRAM_COUNTS
 
     def _add_totals(
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -486,7 +486,7 @@ def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:
     """A histogram's past days, without those that are twice in it or lack a number."""
     days: dict[dt.date, Totals | None] = {}
     for entry in stats.histogram:
-        day, *totals = (getattr(entry, name) for name in ("date", *COUNTS))
+        day, *totals = (getattr(entry, name) for name in ("date", *HISTOGRAM_COUNTS))
         if day is None or (over and entry.partial):
             continue
         days[day] = None if None in totals or day in days else Totals(*totals)

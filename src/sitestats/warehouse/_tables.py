@@ -15,7 +15,14 @@ import pyarrow as pa
 from dlt.common.schema.typing import TTableSchemaColumns
 from dlt.extract.items import DataItemWithMeta
 
-from sitestats._base.fields import LISTS
+from sitestats._base.fields import (
+    COUNTS,
+    FIELD_ROWS,
+    HISTOGRAM_COUNTS,
+    IF_REQUESTED,
+    LISTS,
+    TOTALS,
+)
 
 from ._days import MONTHS
 
@@ -37,6 +44,7 @@ _HELD: Final = 10_000
 
 _TEXT, _DATE, _FLAG = pa.string(), pa.date32(), pa.bool_()
 _WHOLE, _REAL, _MOMENT = pa.int64(), pa.float64(), pa.timestamp("us", "UTC")
+_NUMBERS: Final[dict[str, Any]] = {"count": _WHOLE, "number": _REAL}
 
 _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "hostname": (_TEXT, "The website"),
@@ -48,9 +56,11 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "value": (_TEXT, "The path, the country and so on; null if it is not known"),
     "name": (_TEXT, "The name of the event"),
     "total": (_WHOLE, "How often it happened"),
+    **{
+        name: (_NUMBERS[FIELD_ROWS[name].kind], FIELD_ROWS[name].about)
+        for name in TOTALS
+    },
     "pageviews": (_WHOLE, "Page views; in websites, an estimate of 30 days"),
-    "visitors": (_WHOLE, "Visitors, who may not add up over days"),
-    "seconds_on_page": (_REAL, "The median of the seconds on a page"),
     "truncated": (_FLAG, "Whether the list has 1,000 entries, the limit"),
     "partial": (_FLAG, "Whether the month was not over"),
     "read_at": (_MOMENT, "When it was read"),
@@ -70,8 +80,7 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
 """The type of each column, which dlt reads from Arrow, and its description."""
 
 _DAY: Final = ("hostname", "first_day", "timezone")
-_COUNTS: Final = ("pageviews", "visitors")
-_LIST: Final = (*_DAY, "rank", "value", *_COUNTS, "seconds_on_page", "truncated")
+_LIST: Final = (*_DAY, "rank", "value", *COUNTS, *IF_REQUESTED, "truncated")
 
 COLUMNS: Final[dict[str, Sequence[str]]] = {
     "websites": [
@@ -82,8 +91,8 @@ COLUMNS: Final[dict[str, Sequence[str]]] = {
         *("hostname", "timezone", "through", "behind"),
         *("listed", "error", "checked_at"),
     ],
-    DAYS: [*_DAY, *_COUNTS, "seconds_on_page", "read_at"],
-    MONTHS: [*_DAY, *_COUNTS, "partial", "read_at"],
+    DAYS: [*_DAY, *TOTALS, "read_at"],
+    MONTHS: [*_DAY, *HISTOGRAM_COUNTS, "partial", "read_at"],
     **{name: [*_LIST, "read_at"] for name in ALL_LISTS if name != "events"},
     "events": [*_DAY, "rank", "name", "total", "truncated", "read_at"],
 }

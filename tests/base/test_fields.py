@@ -1,0 +1,129 @@
+"""The table of the fields: everything else agrees with it, and follows from it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from field_table import differences, emulator_differences
+from sitestats import Stats, StatsQuery
+from sitestats._base.fields import FIELD_ROWS, Field
+from sitestats.emulator import Emulator
+
+DOCUMENTED = (
+    *("pageviews", "visitors", "histogram", "pages", "countries", "referrers"),
+    *("utm_sources", "utm_mediums", "utm_campaigns", "utm_contents", "utm_terms"),
+    *("browser_names", "os_names", "device_types", "seconds_on_page", "events"),
+)
+# A field of the future.
+RATE = Field("bounce_rate", "number", "The share of short visits")
+# A program in which a field has one more row, and a name for type checkers.
+WITH_RATE = """
+    import sys
+    from importlib.util import find_spec, module_from_spec
+
+    spec = find_spec("sitestats._base.fields")
+    text = open(spec.origin, encoding="utf-8").read()
+    text = text.replace('"seconds_on_page"]', '"seconds_on_page", "bounce_rate"]')
+    if "row" in sys.argv:
+        row = 'Field("bounce_rate", "number", "A share", heading="bounces"),'
+        text = text.replace('Field("events"', row + 'Field("events"')
+    module = sys.modules["sitestats._base.fields"] = module_from_spec(spec)
+    exec(compile(text, spec.origin, "exec"), vars(module))
+    """
+READ_RATE = """
+    from sitestats import Stats, StatsQuery
+
+    Stats.bounce_rate = property(lambda stats: stats._value("bounce_rate"))
+    query = StatsQuery("example.com").fields("bounce_rate", "visitors").on("2026-03-01")
+    stats = Stats.of(query, bounce_rate=0.25, visitors=4)
+    assert "bounces" in stats._repr_html_()
+    frame = stats.to_pandas()
+    print(stats.to_dict()["bounce_rate"], frame.dtypes["bounce_rate"])
+    wrong = stats.body.replace(b"0.25", b"[1]")
+    print(Stats.from_body(query, wrong).problems)
+    """
+
+
+def run(*programs: str, argument: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the *programs* as one, in a new interpreter."""
+    text = "\n".join(textwrap.dedent(program).strip() for program in programs)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text, argument],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_table_has_the_documents_fields_in_its_order() -> None:
+    """Section 4.3 has fifteen fields, and section 2.3 the counts of events."""
+    assert tuple(FIELD_ROWS) == DOCUMENTED
+    assert all(name == row.name for name, row in FIELD_ROWS.items())
+
+
+def test_what_type_checkers_read_agrees_with_the_table() -> None:
+    """A name that a type checker completes is a field, and its type is right."""
+    assert differences(FIELD_ROWS) == []
+
+
+def test_what_is_missing_beside_the_table_is_named() -> None:
+    """Who adds a row alone is told each other place that needs the name."""
+    missing = differences({**FIELD_ROWS, "bounce_rate": RATE})
+    assert missing == [
+        "the names of FieldName lack bounce_rate",
+        "the names of TotalName lack bounce_rate",
+        "the properties of Stats lack bounce_rate",
+        "the keys of StatsValues lack bounce_rate",
+    ]
+
+
+def test_what_has_no_row_is_named() -> None:
+    """Who takes a row away is told each place that still has the name."""
+    rows = {name: row for name, row in FIELD_ROWS.items() if name != "visitors"}
+    assert len(differences(rows)) == len({*differences(rows)}) > 4
+    assert all("have visitors" in words for words in differences(rows))
+
+
+def test_the_emulator_has_the_same_fields() -> None:
+    """The emulator keeps its own list of the document's fields, and they agree."""
+    assert emulator_differences(FIELD_ROWS) == []
+    assert emulator_differences({**FIELD_ROWS, "bounce_rate": RATE}) == [
+        "the fields of the emulator lack bounce_rate"
+    ]
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_each_field_can_be_requested_and_read(name: str) -> None:
+    """Each row's field comes from the service, under its own name."""
+    query = StatsQuery("semicomplete.com").last(days=4)
+    requested = query.all_events() if name == "events" else query.fields(name)
+    with Emulator.demo().client() as client:
+        stats: Stats = client.stats.get(requested)
+    value = getattr(stats, name)
+    assert FIELD_ROWS[name].is_total == isinstance(value, int | float | None)
+    columns = stats.columns() if FIELD_ROWS[name].is_total else value.columns()
+    assert (name in columns) == FIELD_ROWS[name].is_total
+
+
+def test_a_field_without_a_row_fails_at_import() -> None:
+    """A name that no row describes is an error at import, which says what is missing,
+    and not a wrong type in a response.
+    """
+    done = run(WITH_RATE, "import sitestats._results.stats")
+    assert "TypeError: the field 'bounce_rate' has no row" in done.stderr
+
+
+def test_a_new_number_needs_no_more_than_its_row() -> None:
+    """A new number is requested, made for a test, read, refused where it is no number,
+    framed and displayed by its row alone.
+    """
+    done = run(WITH_RATE, READ_RATE, argument="row")
+    assert done.stderr == ""
+    first, second = done.stdout.splitlines()
+    assert first == "0.25 float64"
+    assert "$.bounce_rate" in second
