@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 import sitestats
+from base.inside import A_MODULE, warn
 from sitestats import Problem, SiteStatsError, SiteStatsWarning
-from sitestats._base.errors import warn
-from sitestats._query import builder
-from sitestats._wire.messages import HttpRequest
+from sitestats.types import HttpRequest
 
 
 def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
     """A warning from deep in the package is shown at the user's own line."""
     code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
-    inside: dict[str, Any] = {"warn": warn, "__name__": builder.__name__}
+    inside: dict[str, Any] = {"warn": warn, "__name__": A_MODULE}
     exec(compile(code, "<deeper>", "exec"), inside)
     for depth in (0, 7):
         with pytest.warns(SiteStatsWarning, match="look") as caught:

@@ -8,9 +8,9 @@ import textwrap
 
 import pytest
 
+from base.inside import FIELD_ROWS, MODULE_OF_FIELDS, Field
 from field_table import differences, emulator_differences
 from sitestats import Stats, StatsQuery
-from sitestats._base.fields import FIELD_ROWS, Field
 from sitestats.emulator import Emulator
 
 DOCUMENTED = (
@@ -21,17 +21,18 @@ DOCUMENTED = (
 # A field of the future.
 RATE = Field("bounce_rate", "number", "The share of short visits")
 # A program in which a field has one more row, and a name for type checkers.
-WITH_RATE = """
+WITH_RATE = f"""
     import sys
     from importlib.util import find_spec, module_from_spec
 
-    spec = find_spec("sitestats._base.fields")
+    name = "{MODULE_OF_FIELDS}"
+    spec = find_spec(name)
     text = open(spec.origin, encoding="utf-8").read()
     text = text.replace('"seconds_on_page"]', '"seconds_on_page", "bounce_rate"]')
     if "row" in sys.argv:
         row = 'Field("bounce_rate", "number", "A share", heading="bounces"),'
         text = text.replace('Field("events"', row + 'Field("events"')
-    module = sys.modules["sitestats._base.fields"] = module_from_spec(spec)
+    module = sys.modules[name] = module_from_spec(spec)
     exec(compile(text, spec.origin, "exec"), vars(module))
     """
 READ_RATE = """
@@ -114,7 +115,7 @@ def test_a_field_without_a_row_fails_at_import() -> None:
     """A name that no row describes is an error at import, which says what is missing,
     and not a wrong type in a response.
     """
-    done = run(WITH_RATE, "import sitestats._results.stats")
+    done = run(WITH_RATE, "from sitestats import Stats")
     assert "TypeError: the field 'bounce_rate' has no row" in done.stderr
 
 

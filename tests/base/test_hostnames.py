@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats._base.hostnames import BaseAddress, normalise_hostname
+from base.inside import normalise_hostname
+from inside import BaseAddress
 
 ACCEPTED = {
     "plain": ("example.com", "example.com"),

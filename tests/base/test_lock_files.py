@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from children import import_of
+from inside import locked
 from sitestats import BusyError
-from sitestats._base.lock_files import locked
 
 pytestmark = pytest.mark.compat
 
@@ -20,7 +21,7 @@ def test_a_file_is_locked_until_its_process_ends(tmp_path: Path) -> None:
     """
     path = str(tmp_path / "lock")
     program = (
-        "import os, sys; from sitestats._base.lock_files import locked\n"
+        f"import os, sys; {import_of(locked)} as locked\n"
         "with locked(sys.argv[1], busy='wait'): os._exit(7)"
     )
     other = [sys.executable, "-c", program, path]

@@ -14,8 +14,9 @@ from typing import Any, TextIO
 
 import pytest
 
+from base.inside import ShowProgress, showing
+from children import import_of
 from sitestats import ConfigurationError
-from sitestats._base.progress import ShowProgress, showing
 
 
 class Clock:
@@ -140,7 +141,7 @@ def test_a_narrow_terminal_keeps_its_lines() -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
     program = (
-        "from sitestats._base.progress import showing\n"
+        f"{import_of(showing)} as showing\n"
         "with showing(True, 'websites') as show: show(1, 2); show(2, 2)"
     )
     command = [sys.executable, "-c", program]

@@ -16,7 +16,7 @@ from sitestats import (
     ServerError,
     SiteStatsError,
 )
-from sitestats._wire.messages import HttpRequest
+from sitestats.types import HttpRequest
 
 GET = HttpRequest("GET", "/example.com.json")
 POST = HttpRequest("POST", "/api/websites/add")

@@ -14,12 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from base.inside import zone_name
 from fake_responses import read_response, stats_json
-from sitestats._base.errors import InvalidInputError, SiteStatsWarning
-from sitestats._base.zones import zone_names
-from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import timezone as zone_name
-from sitestats.provisioning._specs import WebsiteSpec
+from inside import zone_names
+from sitestats import InvalidInputError, SiteStatsWarning, StatsQuery, WebsiteSpec
 
 ZONES = st.sampled_from(sorted(zone_names()))
 

@@ -7,12 +7,10 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +18,8 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import sitestats
-from sitestats.cli._app import app
-from sitestats.cli._exits import MEANINGS, Code
+from cli.inside import MEANINGS, Code, app
+from inside import set_clock_of_clients
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -135,8 +133,7 @@ def test_verbose_tells_of_requests(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """-v writes retries and pauses to standard error, -vv every attempt; no key."""
-    clock = SimpleNamespace(**vars(time) | {"sleep": lambda seconds: None})
-    monkeypatch.setattr("sitestats._client.runner.time", clock)
+    set_clock_of_clients(monkeypatch, sleep=lambda _seconds: None)
     told: list[str] = []
     for options in ((), ("-v",), ("-vv",)):
         emulator.fail_next(1, status=503)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sitestats
+from cli.inside import end_at_once
 from commands import start
 from sitestats.emulator import Emulator
 
@@ -75,7 +76,7 @@ Serve = Callable[..., Emulator]
 def serve(run: Run, monkeypatch: pytest.MonkeyPatch) -> Serve:
     """The emulator that the command would serve with these options."""
     served: list[Emulator] = []
-    monkeypatch.setattr("sitestats.cli._emulator._wait", lambda: None)
+    end_at_once(monkeypatch)
 
     def serve(emulator: Emulator, port: int) -> AbstractContextManager[str]:
         served.append(emulator)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from commands import TODAY, rows_of
+from commands import TODAY, exit_code, rows_of
+from emulator.inside import have_null_entries
 from sitestats import StatsQuery
-from sitestats.cli._app import app
 
 if TYPE_CHECKING:
     from commands import Run
@@ -33,7 +33,7 @@ def test_the_overview_is_for_people(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without options totals, a chart and tables are shown."""
-    monkeypatch.setattr(emulator._service, "null_entries", True)
+    have_null_entries(monkeypatch, emulator)
     done = run("stats", HOST, "--last", 4)
     assert (done.code, done.err) == (0, "")
     for words in (
@@ -628,9 +628,8 @@ def test_workbooks(
 ) -> None:
     """Statistics and comparisons are workbooks, with a row for each website."""
     options = ("--last", "3", "-f", "visitors,pages", "--format", "xlsx")
-    with pytest.raises(SystemExit) as ended:
-        app.main([command, *hosts, *options], prog_name="sitestats")
+    code = exit_code(command, *hosts, *options)
     done = capsysbinary.readouterr()
-    assert (ended.value.code, done.err) == (0, b"")
+    assert (code, done.err) == (0, b"")
     book = openpyxl.load_workbook(io.BytesIO(done.out))
     assert book.worksheets[0].max_row == 1 + len(hosts)

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import TODAY
-from sitestats._base.lock_files import locked
-from sitestats.cli._app import app
+from commands import TODAY, exit_code
+from inside import locked
 
 if TYPE_CHECKING:
     from commands import Run
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dlt")
+from warehouse.inside import set_large, set_wait_for_a_file  # noqa: E402 - it needs dlt
 
 pytestmark = pytest.mark.slow
 
@@ -62,18 +62,16 @@ def first(
     settings |= {"BASE_URL": address, "WAREHOUSE": str(folder)}
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sitestats.warehouse._source._LARGE", 2)
+        set_large(patch, 2)
         for name, text in settings.items():
             patch.setenv(f"SITESTATS_{name}", text)
         with (
             redirect_stdout(out),
             redirect_stderr(err),
-            pytest.raises(SystemExit) as ended,
         ):
-            app.main([*UPDATE, "--concurrency", "1"], prog_name="sitestats")
+            code = exit_code(*UPDATE, "--concurrency", 1)
     emulator.change_website(BLOG, locked=False)
-    assert isinstance(ended.value.code, int)
-    return folder, ended.value.code, out.getvalue(), err.getvalue()
+    return folder, code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture
@@ -150,7 +148,7 @@ def test_while_a_notebook_has_the_file_open(
         done = run("warehouse", "status")
         assert (done.code, done.out[:26]) == (0, "2 of 3 websites up to date")
         assert done.err.startswith("sitestats: warning: coverage as of ")
-        monkeypatch.setattr("sitestats.warehouse._update._WAIT", 0)
+        set_wait_for_a_file(monkeypatch, 0)
         done = run("warehouse", "update")
         assert done.code == 4
         assert f'file "{folder}/sitestats.duckdb": ' in done.err
@@ -158,7 +156,7 @@ def test_while_a_notebook_has_the_file_open(
         assert emulator.requests == ()
         closing = threading.Timer(0.1, process.communicate, ["\n"])
         closing.start()
-        monkeypatch.setattr("sitestats.warehouse._update._WAIT", 60)
+        set_wait_for_a_file(monkeypatch, 60)
         done = run("warehouse", "update")
         closing.join()
     assert done.out.endswith("up to date: 3 of 3 websites\n")
@@ -191,7 +189,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     assert (done.code, len(emulator.requests)) == (0, 1)
     assert done.out == "at most 9 requests\n"
     assert [*folder.iterdir()] == []
-    monkeypatch.setattr("sitestats.warehouse._source._LARGE", 2)
+    set_large(monkeypatch, 2)
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n")

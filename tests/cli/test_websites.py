@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands import rows_of, run_in_a_terminal
+from commands import exit_code, rows_of, run_in_a_terminal
+from provisioning.inside import another_run
 from sitestats import WebsiteSpec
-from sitestats.cli._app import app
 from sitestats.emulator import Emulator
-from sitestats.provisioning._journal import open_journals
 
 if TYPE_CHECKING:
     from commands import Run
@@ -321,9 +320,7 @@ def test_what_list_writes_plan_reads(
     path = tmp_path / f"list.{output}"
     codes: list[object] = []
     for command in (("list", "--format", output), ("plan", str(path), "--quiet")):
-        with pytest.raises(SystemExit) as ended:
-            app.main(["websites", *command], prog_name="sitestats")
-        codes.append(ended.value.code)
+        codes.append(exit_code("websites", *command))
         path.write_bytes(capsysbinary.readouterr().out or b"-")
     assert codes == [0, 0]
 
@@ -339,7 +336,7 @@ def test_a_run_has_a_journal(
     ensure = ("websites", "ensure", file, "--yes")
     with (
         emulator.client(base_url=base_url) as client,
-        open_journals(client._runner.settings, None),
+        another_run(client),
     ):
         done = run(*ensure)
     assert (done.code, done.out) == (4, "")

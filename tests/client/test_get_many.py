@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -22,6 +21,7 @@ import httpx
 import pytest
 
 from both_clients import QUICK, VARIANTS, WITH_TRIO, Respond, opened
+from inside import set_clock_of_clients
 from loopback import Connection, serve
 from sitestats import (
     AsyncClient,
@@ -624,15 +624,13 @@ def test_the_deadline_counts_from_the_beginning_of_the_block(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Time that the caller takes counts."""
-    later = {"monotonic": lambda: time.monotonic() + PLENTY}
     with (
         opened(variant, good) as client,
         client.stats.get_many([query()] * 2, deadline=PLENTY, concurrency=1) as stream,
     ):
         outcomes = iter(stream)
         assert next(outcomes).error is None
-        clock = SimpleNamespace(**vars(time) | later)
-        monkeypatch.setattr("sitestats._client.runner.time", clock)
+        set_clock_of_clients(monkeypatch, monotonic=lambda: time.monotonic() + PLENTY)
         assert isinstance(next(outcomes).error, RequestTimeoutError)
 
 

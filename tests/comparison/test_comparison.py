@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from both_clients import VARIANTS, opened
+from display.inside import changes_of, pairs_of
 from displayed import terminal
+from inside import label_of
 from plotted import daily, stats_of
 from sitestats import (
     Client,
@@ -30,11 +32,8 @@ from sitestats import (
     Stats,
     StatsQuery,
 )
-from sitestats._comparison.comparison import changes_of, pairs_of
-from sitestats._results.entries import HourEntry
-from sitestats._results.tables import label_of
 from sitestats.emulator import Emulator
-from sitestats.types import Change, Comparison, Comparisons
+from sitestats.types import Change, Comparison, Comparisons, HourEntry
 
 HOST, BLOG, PROJECTS = (
     "semicomplete.com",

@@ -15,6 +15,7 @@ import pytest
 
 import secret_search
 from both_clients import QUERY, VARIANTS, opened
+from inside import settings_of
 from sitestats import (
     AsyncClient,
     Client,
@@ -48,7 +49,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
 
 def held(client: Any) -> tuple[str, str | None, str | None]:
     """The base address and the credentials that *client* has."""
-    settings = client._settings
+    settings = settings_of(client)
     return (
         str(settings.base),
         settings.api_key and settings.api_key.reveal(),
@@ -77,7 +78,7 @@ def test_what_is_left_out_comes_from_the_environment(
     assert held(cls("https://other.example"))[1:] == (None, None)
     client = cls.from_env("https://other.example", retries=7)
     assert held(client) == ("https://other.example", "env_key", "env_user")
-    assert client._settings.retry.retries == 7
+    assert settings_of(client).retry.retries == 7
     environment.delenv("SITESTATS_BASE_URL")
     with pytest.raises(ConfigurationError, match="SITESTATS_BASE_URL"):
         cls()
@@ -227,9 +228,9 @@ def test_two_accounts(
     assert profile_names() == ["work", "home"]
     work, home = cls.from_profile("work", retries=7), cls.from_profile("home")
     assert held(work) == ("https://work.example", KEY, "sa_user_id_work")
-    assert work._settings.retry.retries == 7
-    assert work._settings.sources["api_key"] == "'key_file' of the profile 'work'"
-    assert work._settings.sources["base_url"] == "'base_url' of the profile 'work'"
+    assert settings_of(work).retry.retries == 7
+    assert settings_of(work).sources["api_key"] == "'key_file' of the profile 'work'"
+    assert settings_of(work).sources["base_url"] == "'base_url' of the profile 'work'"
     assert held(home) == ("https://home.example", None, None)
     assert (work.read_only, home.read_only) == (False, True)
     assert cls.from_profile("home", read_only=False).read_only
@@ -348,8 +349,10 @@ def test_a_client_is_never_pickled(cls: Any) -> None:
     for client in (cls(api_key=KEY), cls(BASE), cls(BASE, headers={"X-Token": KEY})):
         with pytest.raises(TypeError, match="make it in the worker"):
             pickle.dumps(client)
-        if client._settings.api_key:
-            refused(lambda c=client: pickle.dumps(c._settings.api_key), "in the worker")
+        if settings_of(client).api_key:
+            refused(
+                lambda c=client: pickle.dumps(settings_of(c).api_key), "in the worker"
+            )
 
 
 # --- headers ------------------------------------------------------------------------

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any, Final
 
 import httpx
@@ -14,15 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.changed_services import CHANGES, Changed, ChangedTransport
+from conformance.inside import only_case, shape_of
+from inside import set_clock_of_clients
 from sitestats import Client, NotFoundError
-from sitestats._wire.messages import HttpResponse
-from sitestats.conformance import (
-    ServiceComparison,
-    _compare,
-    _observation,
-    compare_service,
-)
-from sitestats.conformance._observation import Case
+from sitestats.conformance import ServiceComparison, compare_service
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
@@ -49,10 +42,7 @@ def empty() -> Emulator:
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
     """Have the clock of clients stand still."""
-    clock = SimpleNamespace(
-        **{**vars(time), "time": now.timestamp, "sleep": PAUSES.append}
-    )
-    monkeypatch.setattr("sitestats._client.runner.time", clock)
+    set_clock_of_clients(monkeypatch, time=now.timestamp, sleep=PAUSES.append)
 
 
 @pytest.fixture(autouse=True)
@@ -186,11 +176,7 @@ def test_each_change_is_found_by_its_case(
     option that makes the emulator follow. Where no case does, nothing is found.
     """
     if change.case:
-        # The others take ten times as long.
-        table = _observation.read_table()
-        table = {**table, "case": [c for c in table["case"] if c.name == change.case]}
-        for module in (_compare, _observation):
-            monkeypatch.setattr(module, "read_table", lambda: table)
+        only_case(monkeypatch, change.case)
     if change.option or change.case == "locked":
         service = made_up(**({change.option: True} if change.option else {}))
         service.change_website(HOST, locked=change.case == "locked")
@@ -316,6 +302,4 @@ JSON: Final = st.recursive(
 @example(b"[" * 100_000)
 def test_any_body_has_a_shape(body: bytes) -> None:
     """The service may send anything, and a long body is read once."""
-    response = HttpResponse(200, {}, body)
-    case = Case("x", "1", "", values=("date", "pages"), option="null_entries")
-    assert _compare.shape(response, case)["$"]
+    assert shape_of(body)

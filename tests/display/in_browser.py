@@ -14,11 +14,12 @@ import attrs
 import pytest
 
 from chromium import FLAGS, find_chromium
+from display.inside import changes_of
 from display.sample_tables import ATTACKS, sample_tables
 from displayed import Page, assert_harmless, pages_of
 from sitestats import Entries, ListEntry, StatsQuery
-from sitestats._comparison.comparison import Comparison, changes_of
 from sitestats.emulator import Emulator
+from sitestats.types import Comparison
 
 if TYPE_CHECKING:
     from pathlib import Path

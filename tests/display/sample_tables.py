@@ -12,9 +12,9 @@ from sitestats import (
     Problem,
     StatsQuery,
     Website,
+    WebsiteList,
     WebsiteSpec,
 )
-from sitestats._results.websites import WebsiteList
 from sitestats.provisioning import (
     Difference,
     ProvisionedWebsite,

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from display.inside import changes_of
 from display.sample_tables import sample_tables
 from displayed import pages_of, terminal
 from plotted import daily, entries_of, stats_of
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
-from sitestats._comparison.comparison import Comparison, changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningPlan
+from sitestats.types import Comparison
 
 NOW = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
 ATTACKS = [

@@ -10,6 +10,7 @@ import attrs
 import matplotlib as mpl
 import pytest
 
+from display.inside import changes_of
 from displayed import Page, pages_of, terminal
 from plotted import axes_of, daily, entries_of, hourly, stats_of
 from sitestats import (
@@ -23,7 +24,6 @@ from sitestats import (
     StatsQuery,
     WebsiteSpec,
 )
-from sitestats._comparison.comparison import changes_of
 from sitestats.analysis import Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (

@@ -12,18 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from display.inside import ZONE, encodable, set_most_rows, write_workbook
 from sitestats import (
     Entries,
     PageEntry,
     StatsQuery,
     UsageError,
 )
-from sitestats._display import excel
-from sitestats._display.excel import ZONE, write_workbook
-from sitestats._results.bases import Table
-from sitestats._results.entries import HourEntry
-from sitestats._results.tables import Column, Kind
 from sitestats.emulator import Emulator
+from sitestats.types import Column, HourEntry, Kind, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +110,7 @@ def test_every_text_can_be_read_back(texts: list[str]) -> None:
         "" if value is None else openpyxl.utils.escape.unescape(value)
         for (value,) in rows_of(sheet)[1:]
     ]
-    expected = map(excel.encodable, texts)
+    expected = map(encodable, texts)
     assert [*filter(None, shown)] == [*filter(None, expected)]
 
 
@@ -160,7 +157,7 @@ def test_a_sheet_has_its_columns_and_all_rows(monkeypatch: pytest.MonkeyPatch) -
     is not left out silently.
     """
     assert rows_of(written([Column("n", Kind.COUNT, [])])) == [("n",)]
-    monkeypatch.setattr(excel, "_MOST_ROWS", 2)
+    set_most_rows(monkeypatch, 2)
     with pytest.raises(UsageError, match="more rows than a sheet"):
         written([Column("n", Kind.COUNT, [1, 2, 3])])
 

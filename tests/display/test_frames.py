@@ -25,14 +25,14 @@ from sitestats import (
     PageEntry,
     StatsQuery,
 )
-from sitestats._results.entries import HourEntry, TimedPageEntry, WeekEntry
 from sitestats.emulator import Emulator
+from sitestats.types import HourEntry, TimedPageEntry, WeekEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from display.inside import Entry
     from sitestats import Client
-    from sitestats._results.entries import Entry
 
 mpl.use("agg")
 

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from display.inside import changes_of, column_of
 from display.sample_tables import ATTACKS, sample_tables, website
 from displayed import assert_harmless, pages_of
 from plotted import daily, entries_of, stats_of
-from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery
-from sitestats._comparison.comparison import Comparison, changes_of
-from sitestats._results.bases import Table
-from sitestats._results.tables import column_of
-from sitestats._results.websites import WebsiteList
+from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteList
 from sitestats.emulator import Emulator
+from sitestats.types import Comparison, Table
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -30,9 +30,8 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._results.entries import HourEntry, WeekEntry
 from sitestats.emulator import Emulator
-from sitestats.types import Comparison
+from sitestats.types import Comparison, HourEntry, WeekEntry
 
 mpl.use("agg")
 
@@ -376,11 +375,11 @@ def texts_of(figure: Any) -> dict[str, Any]:
     legends = [*figure.legends, *(one.get_legend() for one in axes)]
     texts = [
         *figure.texts,
-        *(text for one in axes for text in (one._left_title, *one.texts)),
+        *(text for one in axes for text in (one._left_title, *one.texts)),  # noqa: SLF001 - matplotlib's
         *(text for legend in legends if legend for text in legend.get_texts()),
         *(text for axis in both for text in (axis.label, axis.offsetText)),
         # Those alone that are between the ends of the axis.
-        *(tick.label1 for axis in both for tick in axis._update_ticks()),
+        *(tick.label1 for axis in both for tick in axis._update_ticks()),  # noqa: SLF001 - as above
     ]
     renderer = figure.canvas.get_renderer()
     return {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 import pytest
 
-from sitestats.cli._app import app
+from cli.inside import app
 
 if TYPE_CHECKING:
     from commands import Run

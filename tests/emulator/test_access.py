@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bare_client import NOW, OPEN, add, bare_client, status, with_website
+from emulator.inside import respond, set_websites
 from sitestats.emulator import Emulator, RecordedRequest
 
 PAGES: list[tuple[str, dict[str, str]]] = [
@@ -112,7 +113,7 @@ def test_admin_credentials(
     for method, path in (("GET", "/api/websites"), ("POST", "/api/websites/add")):
         body = b'{"hostname": "example.com"}'
         request = RecordedRequest.of(method, path, headers, body)
-        response, _ = emulator._handle(request)
+        response = respond(emulator, request)
         assert response.status == code
         expected = {"ok": False, "success": False, "error": error}
         assert json.loads(response.body) == expected
@@ -151,7 +152,7 @@ def test_a_website_is_added_once() -> None:
             return found
 
     emulator = Emulator()
-    emulator._service.websites = Slow()
+    set_websites(emulator, Slow())
     with ThreadPoolExecutor(2) as pool:
         found = [*pool.map(partial(add, emulator), [{"hostname": "a.example"}] * 2)]
     assert sorted(one.status_code for one in found) == [200, 400]

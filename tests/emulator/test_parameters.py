@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bare_client import NOW, GetStats, bare_client
+from emulator.inside import set_clock
 from sitestats.emulator import Emulator
 
 SEARCH = {"version": "6", "fields": "pageviews,visitors", "page": "*twelve chars/*"}
@@ -61,7 +62,7 @@ def test_contains_searches_are_rate_limited() -> None:
     emulator = Emulator(now=NOW, contains_per_minute=2)
     emulator.add_website("example.com")
     seconds = 1000.0
-    emulator._service.clock = lambda: seconds
+    set_clock(emulator, lambda: seconds)
     other = emulator.add_key(access=["example.com"])
 
     def search(key: str = "own", **params: str) -> tuple[int, str | None]:

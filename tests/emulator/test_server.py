@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from bare_client import NOW, bare_client
+from emulator.inside import connections_of
 from sitestats.emulator import Emulator
 
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
@@ -64,7 +65,7 @@ def test_one_connection_serves_many_requests(demo: Emulator) -> None:
     with serving as address, connect(address) as connection:
         sent(connection, *GET[:2])
         assert connection.recv(1) == b"H"
-        (end,) = serving._server.open
+        (end,) = connections_of(serving)
         assert end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         sent(connection, *GET, *GET[:2], "Connection: close")
         got = everything(connection)

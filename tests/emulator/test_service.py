@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from bare_client import NOW, OPEN, add, bare_client, with_website
+from emulator.inside import respond
 from sitestats.emulator import Emulator, RecordedRequest
 
 
@@ -184,8 +185,7 @@ UNKNOWN = [
 def test_unknown_addresses(emulator: Emulator) -> None:
     """An unknown address is 404, with the requested path."""
     for target in UNKNOWN:
-        # Past httpx, which would mend some of them.
-        response, _ = emulator._handle(RecordedRequest.of("GET", target))
+        response = respond(emulator, RecordedRequest.of("GET", target))
         assert response.status == 404
         expected = {"ok": False, "status": 404, "message": target}
         assert json.loads(response.body) == expected

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from emulator.inside import CAMPAIGN, read_table
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._traffic import CAMPAIGN, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

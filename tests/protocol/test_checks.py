@@ -12,9 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fake_responses import problems, read_response, stats_json
+from inside import FIELDS, zone_names
 from sitestats import EventCount, SiteStatsWarning, StatsQuery
-from sitestats._base.fields import FIELDS
-from sitestats._base.zones import zone_names
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com")

@@ -24,6 +24,8 @@ from fake_responses import (
     read_response,
     stats_json,
 )
+from inside import FIELDS
+from protocol.inside import read_added, read_websites
 from sitestats import (
     HistogramEntry,
     InvalidResponseError,
@@ -33,8 +35,6 @@ from sitestats import (
     StatsQuery,
     WebsiteList,
 )
-from sitestats._base.fields import FIELDS
-from sitestats._protocol.responses import read_added, read_websites
 
 QUERY = StatsQuery("example.com")
 DAY = {"date": "2026-11-20", "pageviews": 3, "visitors": 2}

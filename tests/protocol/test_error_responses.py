@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import REQUEST, http_response
-from sitestats._base.errors import (
+from protocol.inside import decode_json
+from sitestats import (
     AuthenticationError,
     BadRequestError,
     InvalidResponseError,
@@ -24,7 +25,6 @@ from sitestats._base.errors import (
     StatusError,
     WebsiteLockedError,
 )
-from sitestats._protocol.responses import decode_json
 
 NAMES = ("error", "message", "reason", "msg", "detail")
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._base.errors import InvalidInputError
-from sitestats._protocol.requests import (
-    add_request,
-    custom_request,
-)
-from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._wire.messages import Credentials
+from inside import parameters_of
+from protocol.inside import add_request, custom_request
+from sitestats import InvalidInputError, StatsQuery
+from sitestats.types import Credentials
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,18 @@ from fake_responses import (
     read_response,
     stats_json,
 )
-from sitestats._base.errors import (
+from inside import FIELDS, LISTS
+from protocol.inside import read_added, read_json, read_jsonp, read_websites
+from sitestats import (
     AuthenticationError,
+    EventCount,
     FieldNotRequestedError,
     InvalidResponseError,
+    PageEntry,
     SiteStatsError,
+    StatsQuery,
     StatusError,
 )
-from sitestats._base.fields import FIELDS, LISTS
-from sitestats._protocol.responses import (
-    read_added,
-    read_json,
-    read_jsonp,
-    read_websites,
-)
-from sitestats._query.builder import StatsQuery
-from sitestats._results.entries import EventCount, PageEntry
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")

@@ -9,31 +9,26 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._base.errors import (
-    ConfigurationError,
-    ConnectionFailedError,
-    RateLimitedError,
-    SiteStatsError,
-)
-from sitestats._base.hostnames import BaseAddress
-from sitestats._configuration.settings import RetryPolicy, Settings
-from sitestats._protocol.flow import (
+from inside import BaseAddress, HttpResponse, Moment, Note, Now, Send, Settings, Sleep
+from protocol.inside import (
     NO_DEADLINE,
     Deadline,
-    Moment,
-    Note,
-    Now,
     Pausing,
     Retrying,
-    Send,
-    Sleep,
     is_contains_search,
     send_with_retries,
 )
-from sitestats._wire.messages import HttpRequest, HttpResponse
+from sitestats import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RateLimitedError,
+    RetryPolicy,
+    SiteStatsError,
+)
+from sitestats.types import HttpRequest
 
 if TYPE_CHECKING:
-    from sitestats._protocol.flow import Flow, StepResult
+    from protocol.inside import Flow, StepResult
 
 PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
 SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))

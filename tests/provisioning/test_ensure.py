@@ -13,6 +13,19 @@ from typing import Any
 import attrs
 import pytest
 
+from inside import (
+    BaseAddress,
+    HttpResponse,
+    Moment,
+    Note,
+    Now,
+    Pauses,
+    Secret,
+    Send,
+    Settings,
+    Sleep,
+)
+from provisioning.inside import EnsureFlow
 from sitestats import (
     ConnectionFailedError,
     RateLimitedError,
@@ -23,13 +36,8 @@ from sitestats import (
     StatusError,
     WebsiteSpec,
 )
-from sitestats._base.hostnames import BaseAddress
-from sitestats._configuration.secrets import Secret
-from sitestats._configuration.settings import Pauses, Settings
-from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._wire.messages import HttpRequest, HttpResponse
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
-from sitestats.provisioning._ensure import EnsureFlow
+from sitestats.types import HttpRequest
 
 SETTINGS = Settings(
     base=BaseAddress.parse("https://service.example"),

@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -15,8 +14,10 @@ import httpx
 import pytest
 
 from both_clients import VARIANTS, opened
+from inside import set_clock_of_clients
 from journals import Killed, let_time_pass
 from journals import sent as hostnames_sent
+from provisioning.inside import journal_of, own_journals
 from sitestats import (
     AuthenticationError,
     BusyError,
@@ -28,7 +29,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats.emulator import Emulator, RecordedRequest
-from sitestats.provisioning import ProvisioningReport, _journal
+from sitestats.provisioning import ProvisioningReport
 
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 JOURNALS = [(False, False), (False, True), (True, False), (True, True)]
@@ -73,11 +74,6 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Emulator:
     return Emulator()
 
 
-def own_journals() -> list[Path]:
-    """The journals in the state folder."""
-    return [*_journal.state_folder().glob("*.journal")]
-
-
 @pytest.mark.parametrize(("first", "second"), JOURNALS)
 def test_a_killed_run_is_continued_without_a_second_add(
     emulator: Emulator, tmp_path: Path, *, first: bool, second: bool
@@ -104,13 +100,12 @@ def test_an_add_that_is_under_way_is_waited_for(
     kill(emulator, "b.example", None)
     let_time_pass(seconds=-set_back)
     emulator.remove_website("b.example")
-    clock = {
-        "sleep": pauses.append,
-        "time": lambda: time.time() + sum(pauses),
-        "monotonic": lambda: time.monotonic() + sum(pauses),
-    }
-    module = SimpleNamespace(**vars(time) | clock)
-    monkeypatch.setattr("sitestats._client.runner.time", module)
+    set_clock_of_clients(
+        monkeypatch,
+        sleep=pauses.append,
+        time=lambda: time.time() + sum(pauses),
+        monotonic=lambda: time.monotonic() + sum(pauses),
+    )
     with pytest.warns(SiteStatsWarning, match="an earlier run sent b.example, and"):
         assert ensure(emulator).complete
     assert 60 < sum(pauses) <= 120
@@ -270,9 +265,9 @@ def test_the_lock_is_of_the_user_whatever_the_key(emulator: Emulator) -> None:
     names = set[str]()
     for key, user in (("first", "SA_USER_ID_AB-12"), ("second", "ab-12")):
         with Client("https://a.test", api_key=key, user_id=user) as client:
-            names.add(_journal.account_file(client._runner.settings).name)
+            names.add(journal_of(client).name)
     with Client("https://b.test", api_key="first", user_id="ab-12") as client:
-        assert _journal.account_file(client._runner.settings).name not in names
+        assert journal_of(client).name not in names
     assert len(names) == 1
 
 

@@ -20,16 +20,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from provisioning.inside import csv_line, plain
 from sitestats import (
     InvalidInputError,
     MissingExtraError,
     SiteStatsWarning,
     WebsiteSpec,
 )
-from sitestats._base.text import csv_line, plain
 from sitestats.emulator import Emulator
-from sitestats.provisioning import read_host_list
-from sitestats.provisioning._lists import ListedHost
+from sitestats.provisioning import ListedHost, read_host_list
 
 
 def load(data: bytes | str, name: str = "list.csv", **options: Any) -> Any:

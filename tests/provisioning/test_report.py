@@ -11,27 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from provisioning.inside import State, plan_websites, table_of
 from sitestats import (
+    BadRequestError,
+    ConnectionFailedError,
     InvalidInputError,
     MissingExtraError,
     Problem,
+    RequestTimeoutError,
     SiteStatsError,
     Website,
     WebsiteList,
     WebsiteSpec,
 )
-from sitestats._base.errors import (
-    BadRequestError,
-    ConnectionFailedError,
-    RequestTimeoutError,
-)
-from sitestats._wire.messages import HttpRequest
 from sitestats.provisioning import (
     Difference,
     ProvisionedWebsite,
     ProvisioningReport,
 )
-from sitestats.provisioning._report import State, plan_websites
+from sitestats.types import HttpRequest
 
 ZONE = Difference("timezone", "UTC", "Asia/Tokyo")
 STATES = get_args(State)[1:]
@@ -245,7 +243,7 @@ def test_a_report_prints_as_lines() -> None:
 
 def test_a_table_has_what_needs_attention_first() -> None:
     """A shortened table keeps the websites that are not as specified, and its note."""
-    table = report()._displayed()
+    table = table_of(report())
     rows = [*zip(*(column.cells for column in table.body), strict=True)]
     assert [row[0] for row in rows] == [
         *("differing.example", "refused.example", "unknown.example"),

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from both_clients import VARIANTS, opened
-from sitestats import WebsiteSpec
-from sitestats._base.errors import InvalidInputError
+from sitestats import InvalidInputError, WebsiteSpec
 from sitestats.emulator import Emulator
 
 

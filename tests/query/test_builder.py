@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inside import parameters_of
 from query_strategies import longest, queries
-from sitestats import WebsiteSpec
-from sitestats._base.errors import InvalidInputError
-from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats import InvalidInputError, StatsQuery, WebsiteSpec
 
 pytestmark = pytest.mark.slow
 

@@ -15,19 +15,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from inside import WORDS, placeholder, zone_names
+from query.inside import MOST_DAYS, days_back, query_against, read_by_the_emulator
 from query_strategies import MOMENTS, queries
-from sitestats import WebsiteSpec
-from sitestats._base.errors import InvalidInputError
-from sitestats._base.zones import zone_names
-from sitestats._query.builder import StatsQuery, query_against
-from sitestats._query.periods import (
-    MOST_DAYS,
-    WORDS,
-    Unit,
-    days_back,
-    placeholder,
-)
-from sitestats.emulator._parameters import read
+from sitestats import InvalidInputError, StatsQuery, WebsiteSpec
+from sitestats.types import Unit
 
 QUERY = StatsQuery("example.com").fields("visitors")
 UNITS = st.sampled_from(get_args(Unit))
@@ -230,7 +222,9 @@ PERIODS = [
 def taken(query: StatsQuery, zone: str, now: datetime) -> tuple[str, str]:
     """The days that the emulator takes *query* for."""
     pairs = query.params().items()
-    understood, problems = read(pairs, path=None, has_key=True, zone=zone, now=now)
+    understood, problems = read_by_the_emulator(
+        pairs, path=None, has_key=True, zone=zone, now=now
+    )
     assert problems == []
     return understood.period.first.isoformat(), understood.period.last.isoformat()
 

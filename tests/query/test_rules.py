@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 from bare_client import NOW, add, bare_client
 from both_clients import QUERY as Q
 from both_clients import opened
+from inside import FIELDS, RULES
 from query_strategies import queries
 from sitestats import (
     InvalidInputError,
     SiteStatsWarning,
     StatsQuery,
 )
-from sitestats._base.fields import FIELDS
-from sitestats._query.rules import RULES
 from sitestats.emulator import Emulator
 
 SEARCH = "*abcdefghijkl*"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from inside import BaseAddress
 from query_strategies import queries
-from sitestats._base.errors import InvalidInputError
-from sitestats._base.hostnames import BaseAddress
-from sitestats._query.builder import StatsQuery
+from sitestats import InvalidInputError, StatsQuery
 
 pytestmark = pytest.mark.slow
 BASE = "https://stats.example.org"

@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
+from display.inside import to_pandas
 from displayed import pages_of
+from inside import label_of
 from sitestats import StatsQuery
-from sitestats._display.frames import to_pandas
-from sitestats._results.tables import Column, Kind, label_of
+from sitestats.types import Column, Kind
 
 QUERY = StatsQuery("shop.example").fields("visitors")
 WITHOUT_RICH = """

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from display.inside import Entry
 from displayed import pages_of
 from fake_responses import read_response, stats_json
 from sitestats import (
@@ -25,7 +26,7 @@ from sitestats import (
     PageEntry,
     StatsQuery,
 )
-from sitestats._results.entries import Entry, TimedListEntry, TimedPageEntry
+from sitestats.types import TimedListEntry, TimedPageEntry
 
 Timed: Any = TimedPageEntry
 TIMED, UNTIMED = Timed("/", 3, 2, 12.5), Timed("/", 3, 2, None)

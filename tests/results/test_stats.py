@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fake_responses import entry, read_response, stats_json
+from inside import FIELDS
 from sitestats import (
     Failed,
     FieldNotRequestedError,
@@ -20,7 +21,6 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._base.fields import FIELDS
 from sitestats.types import Comparison
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")

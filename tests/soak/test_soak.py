@@ -98,7 +98,7 @@ def held(tasks: int = 0) -> Held:
     gc.collect()
     gc.collect()
     # Python's cache of attributes grows to up to 4,096 entries.
-    sys._clear_type_cache()
+    sys._clear_type_cache()  # noqa: SLF001 - Python's
     files = len([*Path("/proc/self/fd").iterdir()])
     return Held(sys.getallocatedblocks(), files, threading.active_count(), tasks)
 

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inside import HttpResponse, parameters_of
 from query_strategies import queries
 from sitestats import Stats, StatsQuery
-from sitestats._query.builder import parameters_of
-from sitestats._store.keys import StoreEntry, response_key, to_store
-from sitestats._wire.messages import HttpResponse
+from store.inside import StoreEntry, response_key, to_store
 
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
 DAY = StatsQuery("example.com").fields("visitors").between("2026-05-01", "2026-05-09")

@@ -23,8 +23,9 @@ from sitestats import (
     StatsQuery,
     Store,
 )
-from sitestats._store.sqlite import _PRUNE_EVERY, StoreStats
 from sitestats.emulator import Emulator
+from sitestats.types import StoreStats
+from store.inside import PRUNE_EVERY
 from store.stores import execute
 
 DATE = datetime.now(UTC).date() - timedelta(days=2)
@@ -136,7 +137,7 @@ def fill(store: Store, count: int, *, first: int) -> None:
         for n in range(count)
     )
     execute(store.path, "INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
-    for number in range(_PRUNE_EVERY):
+    for number in range(PRUNE_EVERY):
         store.set(f"new.example:response:{number}", b"new")
 
 
@@ -145,7 +146,7 @@ def test_the_size_is_bounded(path: Path, count: int, left: int) -> None:
     """Beyond its limit a store loses what was unused for longest, else nothing."""
     with Store(path, max_bytes=1_000_000) as store:
         fill(store, count, first=20)
-        assert store.stats().responses - _PRUNE_EVERY == left
+        assert store.stats().responses - PRUNE_EVERY == left
         assert store.get("new.example:response:0")
         assert bool(store.get("example.com:response:0")) == (count == left)
 
@@ -156,7 +157,7 @@ def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
     path.touch()
     with Store(path, max_age=timedelta(days=10)) as store:
         fill(store, 120, first=12)
-        assert store.stats().responses == 120 - 50 + _PRUNE_EVERY
+        assert store.stats().responses == 120 - 50 + PRUNE_EVERY
 
 
 def test_a_use_is_recorded_once_a_day(store: Store, path: Path) -> None:

@@ -26,8 +26,8 @@ from sitestats import (
     StatsQuery,
     Store,
 )
-from sitestats._store import stored_responses as module
 from sitestats.emulator import Emulator
+from store.inside import set_clock
 from store.stores import InMemory, Stuck, execute
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def test_a_store_that_failed_rests(
         assert broken.asked == 1
         broken.fails = False
         later = time.monotonic() + 10
-        monkeypatch.setattr(module.time, "monotonic", lambda: later)
+        set_clock(monkeypatch, later)
         assert not client.stats.get(DAY).from_store
         assert client.stats.get(DAY).from_store
 

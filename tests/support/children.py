@@ -1,4 +1,4 @@
-"""Forked children that end within a time, whatever they wait for."""
+"""Forked children that end within a time, and what other programs import."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 import signal
 import traceback
 from collections.abc import Callable
+
+
+def import_of(function: Callable[..., object]) -> str:
+    """The statement by which a program of its own imports *function*."""
+    return f"from {function.__module__} import {function.__name__}"
 
 
 def exit_code(work: Callable[[], object], *, seconds: int = 60) -> int:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import attrs
 import pytest
 
-from sitestats._query import periods
-from sitestats._query.periods import moment_of
+from cli.inside import set_present_of_commands
+from emulator.inside import websites_put_back
+from inside import set_present_of_queries
+from sitestats.cli import main
 from sitestats.emulator import Emulator
 
 
@@ -44,10 +45,9 @@ def served() -> Iterator[tuple[Emulator, str]]:
     Time stands still for it and for commands, so that no day ends during the tests.
     """
     emulator = Emulator.demo(now=NOW)
-    clock = SimpleNamespace(now=lambda _zone: NOW)
     with emulator.serve() as address, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(periods, "moment_of", lambda now: moment_of(now or NOW))
-        patch.setattr("sitestats.cli._warehouse.datetime", clock)
+        set_present_of_queries(patch, NOW)
+        set_present_of_commands(patch, NOW)
         yield emulator, address
 
 
@@ -64,26 +64,32 @@ def emulator(
     monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    there = dict(emulator._service.websites)
     emulator.forget_requests()
-    yield emulator
+    with websites_put_back(emulator):
+        yield emulator
     emulator.clear_faults()
-    emulator._service.websites = there
+
+
+def exit_code(*arguments: object) -> int:
+    """Run a command in this process, as a shell would, and return its exit code."""
+    words = ["sitestats", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process, as a shell would."""
-    from sitestats.cli._app import app
 
     def run(*arguments: object) -> Done:
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            app.main([str(argument) for argument in arguments], prog_name="sitestats")
-        code = ended.value.code
-        out, err = capsys.readouterr()
-        assert isinstance(code, int)
-        return Done(code, out, err)
+        code = exit_code(*arguments)
+        return Done(code, *capsys.readouterr())
 
     return run
 

@@ -11,11 +11,9 @@ from typing import Any
 import attrs
 import pytest
 
-from sitestats._base.errors import InvalidResponseError
-from sitestats._protocol.responses import read_stats
-from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._results.stats import Stats, with_warnings
-from sitestats._wire.messages import HttpRequest, HttpResponse
+from inside import HttpResponse, parameters_of, read_stats, with_warnings
+from sitestats import InvalidResponseError, Stats, StatsQuery
+from sitestats.types import HttpRequest
 
 RECEIVED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 

@@ -9,19 +9,17 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args, get_type_hints
 
+from base.inside import EMULATED_FIELDS, EMULATED_LISTS, Field
+from inside import StatsValues
 from sitestats import (
     Entries,
     EventCount,
+    FieldName,
     HistogramEntry,
     ListEntry,
     PageEntry,
     Stats,
 )
-from sitestats._base import fields
-from sitestats._base.fields import Field
-from sitestats._testing.sample_body import StatsValues
-from sitestats.emulator._parameters import FIELDS as EMULATED_FIELDS
-from sitestats.emulator._parameters import LISTS as EMULATED_LISTS
 from sitestats.types import (
     CountName,
     HourEntry,
@@ -45,7 +43,7 @@ _VALUES: Final[Mapping[str, Any]] = {
 _ENTRIES: Final = (ListEntry, TimedListEntry, PageEntry, TimedPageEntry)
 _HISTOGRAM: Final = (HistogramEntry, HourEntry, WeekEntry)
 _NAMES: Final = (
-    ("FieldName", fields.FieldName, {"count", "number", *_VALUES} - {"events"}),
+    ("FieldName", FieldName, {"count", "number", *_VALUES} - {"events"}),
     ("TotalName", TotalName, {"count", "number"}),
     ("ListName", ListName, {"list", "pages"}),
     ("TableName", TableName, {"list", "pages", "histogram", "events"}),

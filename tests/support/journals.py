@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from provisioning.inside import own_journals
 from sitestats.emulator import Emulator
-from sitestats.provisioning._journal import state_folder
 
 
 class Killed(BaseException):
@@ -25,7 +25,7 @@ def sent(emulator: Emulator) -> list[str]:
 
 def let_time_pass(*journals: Path, seconds: float = 86_400) -> None:
     """Make all adds in *journals* and in the state folder older by so many seconds."""
-    for journal in (*journals, *state_folder().glob("*.journal")):
+    for journal in (*journals, *own_journals()):
         records = [json.loads(line) for line in journal.read_bytes().splitlines()]
         for record in records:
             if "at" in record:

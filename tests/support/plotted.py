@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from sitestats import Entries, HistogramEntry, Stats, StatsQuery
-from sitestats._results.entries import HourEntry
+from sitestats.types import HourEntry
 
 
 def axes_of(width: float = 6, height: float = 3) -> Any:

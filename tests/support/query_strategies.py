@@ -7,11 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitestats._base.fields import FIELDS
-from sitestats._base.zones import zone_names
-from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import WORDS, placeholder
-from sitestats._query.rules import FILTERS, INTERVALS
+from inside import FIELDS, FILTERS, INTERVALS, WORDS, placeholder, zone_names
+from sitestats import StatsQuery
 
 # The emulator gives at most 200,000 entries of a histogram, which are 547 years.
 DATES = st.dates(date(1990, 1, 1), date(2050, 1, 1))

@@ -10,10 +10,8 @@ import pkgutil
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,7 +23,7 @@ from dlt.extract.exceptions import ResourceExtractionError
 
 from sitestats import Client
 from sitestats.warehouse import Coverage, Update, sitestats_source, update
-from sitestats.warehouse._tables import COLUMNS
+from warehouse.inside import COLUMNS
 
 if TYPE_CHECKING:
     from sitestats.emulator import Emulator
@@ -74,12 +72,6 @@ def run(
     given = {"first_day": FIRST, "lists": LISTS, "client": emulator.client(retries=0)}
     source = sitestats_source(**{**given, "now": ticking(emulator.now), **options})
     return update(pipeline(folder, destination), source)
-
-
-def slow_down(patch: pytest.MonkeyPatch) -> None:
-    """Let a second pass with each request, so that a load ends after a few."""
-    seconds = SimpleNamespace(monotonic=partial(next, count()))
-    patch.setattr("sitestats.warehouse._source.time", seconds)
 
 
 # Importing dlt takes seconds: a process does it once, and forks for each update.

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
+from inside import FIELDS, StatsValues, parameters_of
 from query_strategies import queries
 from sitestats import (
     EventCount,
@@ -25,9 +26,6 @@ from sitestats import (
     StatsQuery,
     StatusError,
 )
-from sitestats._base.fields import FIELDS
-from sitestats._query.builder import parameters_of
-from sitestats._testing.sample_body import StatsValues
 
 DAY = dt.date(2026, 3, 1)
 QUERY = StatsQuery("example.com").fields("visitors", "pages").on(DAY)

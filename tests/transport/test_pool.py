@@ -18,12 +18,25 @@ import pytest
 from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
 from loopback import Connection, resolving, serve
-from sitestats import AsyncClient, Client, ClientClosedError, RequestTimeoutError
-from sitestats._base.errors import TransportError
-from sitestats._client.runner import Stop, StoppedError
-from sitestats._transport.pool import Pool
-from sitestats._transport.sockets import AwaitedExchange, Exchange, run_blocking
-from sitestats._wire.messages import HttpRequest
+from sitestats import (
+    AsyncClient,
+    Client,
+    ClientClosedError,
+    RequestTimeoutError,
+    TransportError,
+)
+from sitestats.types import HttpRequest
+from transport.inside import (
+    AwaitedExchange,
+    Exchange,
+    Pool,
+    Stop,
+    StoppedError,
+    run_blocking,
+    send_request,
+    set_idle_seconds,
+    waiting_for_a_place,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without TLS")
 PLENTY = 30.0
@@ -191,7 +204,7 @@ def test_an_old_connection_is_not_used(
     """Neither one that was idle for long, which a server may close just then, nor one
     that the server has closed.
     """
-    monkeypatch.setattr("sitestats._transport.pool._IDLE_SECONDS", seconds)
+    set_idle_seconds(monkeypatch, seconds)
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -258,8 +271,7 @@ def send(client: Client, stop: Stop) -> None:
     """Send a request that *stop* ends."""
     until = time.monotonic() + PLENTY
     request = HttpRequest("GET", "/")
-    sender, ending = client._sender, stop.ending
-    run_blocking(sender.send(request, until=until, timeout=PLENTY, ending=ending))
+    send_request(client, request, until=until, timeout=PLENTY, ending=stop.ending)
 
 
 def test_a_stop_ends_what_waits_for_a_name() -> None:
@@ -291,7 +303,7 @@ def test_what_waits_for_a_place_has_a_limit_and_an_end() -> None:
         with pytest.raises(RequestTimeoutError, match=WAITED) as caught:
             client.with_options(total_timeout=0.2).stats.get(QUERY)
         assert not caught.value.maybe_sent
-        queue = client._sender.pool._queues[Exchange.group()]
+        queue = waiting_for_a_place(client)
         stopped(lambda stop: send(client, stop), lambda: len(queue) == 2)
         assert len(queue) == 1
         first.stop()

@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from both_clients import KEY, VARIANTS, WITH_TRIO, opened
+from inside import BaseAddress
 from loopback import (
     AUTHORITY,
     Connection,
@@ -29,10 +30,14 @@ from loopback import (
     serve,
 )
 from secret_search import everything_logged, shown_by
-from sitestats import Client, ConfigurationError, RequestTimeoutError, SiteStatsError
-from sitestats._base.errors import ConnectionFailedError
-from sitestats._base.hostnames import BaseAddress
-from sitestats._configuration.settings import proxy_from_environment
+from sitestats import (
+    Client,
+    ConfigurationError,
+    ConnectionFailedError,
+    RequestTimeoutError,
+    SiteStatsError,
+)
+from transport.inside import proxy_from_environment
 
 pytestmark = pytest.mark.filterwarnings(
     # httpx leaves some sockets of proxies that fail to the garbage collection.

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats._transport.reading import (
-    CorruptError,
-    ProtocolError,
-    Reading,
-    decompressed,
-)
+from transport.inside import CorruptError, ProtocolError, Reading, decompressed
 
 MIB = 1024 * 1024
 HEAD = b"HTTP/1.1 200 OK\r\n"

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._configuration.secrets import Secret
-from sitestats._transport.redaction import Redactor
-from sitestats._wire.messages import HttpResponse
+from inside import HttpResponse, Secret
+from transport.inside import Redactor
 
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"
 """It has every character that JSON, HTML or an address escapes."""

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from both_clients import KEY, USER, VARIANTS, opened
 from loopback import polite, serve
 from sitestats import Client, InvalidResponseError, SiteStatsError, StatsQuery
-from sitestats._transport.sockets import run_blocking
-from sitestats._wire.messages import Credentials, HttpRequest
+from sitestats.types import Credentials, HttpRequest
+from transport.inside import send_request
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 QUERY = StatsQuery("a.example").fields("pages")
@@ -74,7 +74,7 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
     with mine, Client(BASE, api_key=KEY, http_client=mine) as client:
         request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
         with suppress(SiteStatsError):
-            run_blocking(client._sender.send(request, until=1e12, timeout=1))
+            send_request(client, request, until=1e12, timeout=1)
     for one in sent:
         origin = one.url.scheme, one.url.host, one.url.port, one.headers["Host"]
         assert origin == ("https", "stats.example", 8443, "stats.example:8443")

@@ -21,8 +21,15 @@ import trio
 from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, polite, serve, silent
 from secret_search import everything_logged, shown_by
-from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery, WebsiteSpec
-from sitestats._base.errors import ConnectionFailedError
+from sitestats import (
+    AsyncClient,
+    Client,
+    ConnectionFailedError,
+    SiteStatsError,
+    StatsQuery,
+    WebsiteSpec,
+)
+from transport.inside import break_the_reading
 
 PLENTY = 30.0
 QUERY = StatsQuery("a.example").fields("pageviews")
@@ -155,7 +162,7 @@ def test_a_mistake_within_keeps_its_lines(
     """An error that nobody expects comes out with the lines that led to it, and without
     their variables.
     """
-    monkeypatch.setattr("sitestats._transport.reading.Reading.feed", None)
+    break_the_reading(monkeypatch)
     with (
         serve(polite) as server,
         opened(variant, server.address) as client,

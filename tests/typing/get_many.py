@@ -23,8 +23,7 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._wire.messages import JsonValue
-from sitestats.types import Comparison, Comparisons
+from sitestats.types import Comparison, Comparisons, JsonValue
 
 
 def one_or_the_other(outcome: Outcome) -> None:

@@ -7,9 +7,7 @@ from typing import Literal, assert_type, cast
 
 import pandas as pd
 
-from sitestats import FieldName, Website, WebsiteSpec
-from sitestats._query.builder import StatsQuery
-from sitestats._query.rules import Filters
+from sitestats import FieldName, Filters, StatsQuery, Website, WebsiteSpec
 
 
 def every_step(query: StatsQuery) -> None:

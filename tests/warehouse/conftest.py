@@ -25,7 +25,8 @@ def emulator() -> Emulator:
 @pytest.fixture(scope="session")
 def loaded(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a database after one update, in two loads."""
-    from updates import run, slow_down
+    from updates import run
+    from warehouse.inside import slow_down
 
     folder = tmp_path_factory.mktemp("loaded")
     shown: dict[int, int | None] = {}

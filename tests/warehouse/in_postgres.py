@@ -20,8 +20,8 @@ import psycopg2
 import pytest
 
 from sitestats.emulator import Emulator
-from sitestats.warehouse import _update
 from updates import NOW, QUERIES, Tables, run, tables, tables_of
+from warehouse.inside import without_adbc
 
 LISTS: Final = ("pages", "countries", "events", "months")
 """Those that the queries of the page need."""
@@ -68,7 +68,7 @@ def test_it_has_what_duckdb_has(
     that PostgreSQL refuses, and with empty ones, whichever way they are loaded.
     """
     if file_format == "insert_values":
-        monkeypatch.setattr(_update, "find_spec", lambda _: None)
+        without_adbc(monkeypatch)
     emulator = Emulator.made_up(2, days=6, now=NOW + NIGHT)
     paths = ["/a\0b", "/a\nb\\n\\", "/'\"", "/\t,;", "/é\U0001f600"]
     rows = [{"path": path, "added_iso": "2026-03-04T10:00:00.000Z"} for path in paths]

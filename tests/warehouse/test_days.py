@@ -8,13 +8,7 @@ from typing import Any
 
 from sitestats import ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse import Coverage
-from sitestats.warehouse._days import (
-    DAY,
-    FAILED_EVERYWHERE,
-    Days,
-    Totals,
-    WebsiteDays,
-)
+from warehouse.inside import DAY, FAILED_EVERYWHERE, Days, Totals, WebsiteDays
 
 FIRST = dt.date(2026, 1, 1)
 PAGES = frozenset({"pages"})

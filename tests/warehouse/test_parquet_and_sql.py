@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from sitestats.emulator import Emulator
-from sitestats.warehouse._tables import COLUMNS
 from updates import LISTS, NOW, PAGE, QUERIES, VIEWS, Dataset, query, run, tables
+from warehouse.inside import COLUMNS
 
 pytestmark = pytest.mark.long
 

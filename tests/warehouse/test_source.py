@@ -17,8 +17,9 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats.emulator import Emulator
-from sitestats.warehouse import Coverage, Estimate, _tables, sitestats_source
-from updates import FIRST, NOW, Dataset, slow_down
+from sitestats.warehouse import Coverage, Estimate, sitestats_source
+from updates import FIRST, NOW, Dataset
+from warehouse.inside import set_most_held, slow_down
 
 DAY = dt.timedelta(days=1)
 SITE = "example.com"
@@ -356,7 +357,7 @@ def test_a_website_that_fails_costs_no_other_one_anything() -> None:
 
 def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory holds a bounded number of rows of each table, however many come."""
-    monkeypatch.setattr(_tables, "_HELD", 4)
+    set_most_held(monkeypatch, 4)
     state: dict[str, Any] = {}
     monkeypatch.setattr("dlt.current.resource_state", lambda: state)
     emulator, seen = Emulator(now=NOW), list[str]()

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from contextlib import ExitStack
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,8 +34,6 @@ from sitestats.warehouse import (
     sitestats_source,
     update,
 )
-from sitestats.warehouse._source import UnderWay
-from sitestats.warehouse._update import _when_free
 from updates import (
     DELETION,
     FIRST,
@@ -46,9 +43,9 @@ from updates import (
     pipeline,
     query,
     run,
-    slow_down,
     tables,
 )
+from warehouse.inside import slow_down, when_free
 
 pytestmark = pytest.mark.slow
 
@@ -166,7 +163,7 @@ def test_the_source_is_configured_as_dlts_are(
         emulator.fail_next(status=401)
         with pytest.raises(AuthenticationError):
             update(pipeline(tmp_path), sitestats_source())
-    assert anon_tracker._ANON_TRACKER_ENDPOINT is None
+    assert anon_tracker._ANON_TRACKER_ENDPOINT is None  # noqa: SLF001 - dlt's
     assert not dlt.current.run_context().runtime_config.dlthub_telemetry
 
 
@@ -206,9 +203,9 @@ def test_a_file_in_use_has_a_holder() -> None:
         (WINDOWS, r"c:\\x.duckdb", r"python.exe \(PID 8\)"),
     ):
         with pytest.raises(BusyError, match=f'file "{file}": .*{holder}'):
-            _when_free(lambda text=text: failing(text), None)
+            when_free(lambda text=text: failing(text))
     with pytest.raises(PipelineStepFailed):
-        _when_free(lambda: failing("no space left"), UnderWay(ExitStack()))
+        when_free(lambda: failing("no space left"), in_an_update=True)
 
 
 def a_report(good: int, failed: int) -> Update:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._wire.messages import Headers, parse_http_date, parse_retry_after
+from sitestats.types import Headers
+from wire.inside import parse_http_date, parse_retry_after
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

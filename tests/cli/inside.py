@@ -1,0 +1,30 @@
+"""What the tests of commands know of the inside."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from types import SimpleNamespace
+
+import pytest
+
+from sitestats.cli._app import app
+from sitestats.cli._exits import MEANINGS, Code
+
+__all__ = [
+    "MEANINGS",
+    "Code",
+    "app",
+    "end_at_once",
+    "set_present_of_commands",
+]
+
+
+def set_present_of_commands(patch: pytest.MonkeyPatch, now: datetime) -> None:
+    """Have the commands of the warehouse take *now* for the present."""
+    clock = SimpleNamespace(now=lambda _zone: now)
+    patch.setattr("sitestats.cli._warehouse.datetime", clock)
+
+
+def end_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Have ``sitestats emulator`` end where it would wait for Ctrl-C."""
+    patch.setattr("sitestats.cli._emulator._wait", lambda: None)

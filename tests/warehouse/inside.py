@@ -1,0 +1,72 @@
+"""What the tests of warehouses know of the inside."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitestats.warehouse import _source, _tables, _update
+from sitestats.warehouse._days import (
+    DAY,
+    FAILED_EVERYWHERE,
+    Days,
+    Totals,
+    WebsiteDays,
+)
+from sitestats.warehouse._source import UnderWay
+from sitestats.warehouse._tables import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "COLUMNS",
+    "DAY",
+    "FAILED_EVERYWHERE",
+    "Days",
+    "Totals",
+    "WebsiteDays",
+    "set_large",
+    "set_most_held",
+    "set_wait_for_a_file",
+    "slow_down",
+    "when_free",
+    "without_adbc",
+]
+
+
+def when_free(work: Callable[[], Any], *, in_an_update: bool = False) -> Any:
+    """Do *work* with a database; an update waits while another program has it open."""
+    under_way = UnderWay(ExitStack()) if in_an_update else None
+    return _update._when_free(work, under_way)
+
+
+def set_wait_for_a_file(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Wait so long for a file that another program has open."""
+    patch.setattr(_update, "_WAIT", seconds)
+
+
+def set_large(patch: pytest.MonkeyPatch, requests: int) -> None:
+    """Take an update of more than so many requests for a large one."""
+    patch.setattr(_source, "_LARGE", requests)
+
+
+def set_most_held(patch: pytest.MonkeyPatch, rows: int) -> None:
+    """Hold so many rows in memory at most."""
+    patch.setattr(_tables, "_HELD", rows)
+
+
+def slow_down(patch: pytest.MonkeyPatch) -> None:
+    """Let a second pass with each request, so that a load ends after a few."""
+    seconds = SimpleNamespace(monotonic=partial(next, count()))
+    patch.setattr(_source, "time", seconds)
+
+
+def without_adbc(patch: pytest.MonkeyPatch) -> None:
+    """Have no driver that loads Parquet files into PostgreSQL."""
+    patch.setattr(_update, "find_spec", lambda _: None)

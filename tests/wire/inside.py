@@ -1,0 +1,7 @@
+"""What the tests of HTTP's values know of the inside."""
+
+from __future__ import annotations
+
+from sitestats._wire.messages import parse_http_date, parse_retry_after
+
+__all__ = ["parse_http_date", "parse_retry_after"]
