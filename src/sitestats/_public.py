@@ -48,6 +48,7 @@ PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "sitestats.emulator": {
         "emulator._emulator": ("Emulator",),
         "emulator._http": ("RecordedRequest",),
+        "emulator._loading": ("Loaded",),
     },
 }
 """The names of each module that imports a name when it is first used, by the module

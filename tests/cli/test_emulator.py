@@ -63,6 +63,8 @@ def test_what_can_t_be_served_is_one_line(run: Run) -> None:
         ("--fail=503", "write 503:5%"),
         ("--fail=reset:some", "write 503:5%"),
         ("--fail=700:5%", "status must be 200 to 599"),
+        ("--fail=503:1.2.3%", "write 503:5%"),
+        ("--fail=503:200%", "at most 100% of the responses"),
     ):
         done = run("emulator", "--empty", "--port", 0, option)
         assert (done.code, words in done.err) == (2, True), option
@@ -90,6 +92,26 @@ def serve(run: Run, monkeypatch: pytest.MonkeyPatch) -> Serve:
 
     monkeypatch.setattr(Emulator, "serve", serve)
     return command
+
+
+def test_failures_share_the_responses(run: Run, serve: Serve) -> None:
+    """Each failure has its share of all responses, whichever other ones there are."""
+    emulator = serve("--empty", "--fail", "503:50%", "--fail", "429:50%")
+    with emulator.client(retries=0) as client:
+        for _ in range(40):
+            with pytest.raises(sitestats.StatusError):
+                client.websites.list()
+    done = run("emulator", "--fail", "503:60%", "--fail", "429:50%")
+    assert (done.code, "add up to more than 100%" in done.err) == (2, True)
+
+
+def test_what_a_file_has_is_told(run: Run, serve: Serve, tmp_path: Path) -> None:
+    """The number of rows, of robots, and the columns that are left out."""
+    serve("--empty")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("hostname,is_robot,viewport\na.example,,1\na.example,t,2\n")
+    told = "rows.csv: 1 rows loaded, 1 of robots left out, 1 columns left out: viewport"
+    assert told in run("emulator", "--port", 0, "--load", rows).err
 
 
 def test_websites_of_the_emulator(serve: Serve, tmp_path: Path) -> None:

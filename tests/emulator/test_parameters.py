@@ -83,12 +83,13 @@ def test_contains_searches_are_rate_limited() -> None:
 
 
 def test_events_by_name(emulator: Emulator, get_stats: GetStats) -> None:
-    """Each name has an entry in the requested order, whatever its case."""
+    """Each name has one entry in the requested order, in lower case as it is stored."""
     emulator.load(
         {"hostname": "example.com", "datapoint": name}
         for name in ("Signup", "signup", "buy it", "pageview")
     )
-    totals = {"SIGNUP": 2, "none": 0, "buy it": 1, "signup": 2, "pageview": 0}
-    assert get_stats(events=",".join(totals)).json()["events"] == [
+    totals = {"signup": 2, "none": 0, "buy it": 1, "pageview": 0}
+    names = ["SIGNUP", *totals]
+    assert get_stats(events=",".join(names)).json()["events"] == [
         {"name": name, "total": total} for name, total in totals.items()
     ]

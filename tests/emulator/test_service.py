@@ -218,7 +218,7 @@ def test_the_address_of_a_page(emulator: Emulator) -> None:
 
 METHODS = {
     "/example.com.json": ("GET, HEAD, OPTIONS", "POST TRACE BREW"),
-    "/api/websites": ("GET, OPTIONS", "POST HEAD TRACE"),
+    "/api/websites": ("GET, HEAD, OPTIONS", "POST TRACE"),
     "/api/websites/add": ("POST, OPTIONS", "GET PUT TRACE"),
 }
 

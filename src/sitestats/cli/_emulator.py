@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 import re
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -56,6 +57,11 @@ from ._output import make_console, print_table
     "repeated.",
 )
 @click.option(
+    "--visitors-return",
+    is_flag=True,
+    help="Model visitors who return on other days, so that days don't add up.",
+)
+@click.option(
     "--latency",
     type=click.FloatRange(0),
     default=0.0,
@@ -71,6 +77,7 @@ def emulator(
     made_up: int | None,
     empty: bool,
     failures: tuple[str, ...],
+    visitors_return: bool,
     latency: float,
 ) -> None:
     """Run a local stand-in for the service, until Ctrl-C.
@@ -92,11 +99,11 @@ def emulator(
         make = partial(Emulator.made_up, made_up)
         click.echo(f"making up the traffic of {made_up:,} websites …", err=True)
     try:
-        service = make(api_key=api_key)
+        service = make(api_key=api_key, visitors_return=visitors_return)
         for path in rows:
-            service.load(path)
-        for failure in failures:
-            service.fail_next(None, **_failure(failure), latency=latency)
+            click.echo(f"{path.name}: {service.load(path)}", err=True)
+        for failure in _failures(failures):
+            service.fail_next(None, **failure, latency=latency)
         if latency:
             service.fail_next(None, latency=latency)
     except ValueError as error:
@@ -129,20 +136,34 @@ def _wait() -> None:
         click.echo(err=True)
 
 
-def _failure(text: str) -> dict[str, Any]:
-    """How, and how often, a response fails, as ``fail_next`` takes it."""
-    match = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9.]+)%", text)
-    if match is None:
-        raise ValueError(
-            f"{text!r} is not a failure: write 503:5%, reset:1% or garbage:1%"
-        )
-    kind = {"status": int(match[1])} if match[1].isdecimal() else {match[1]: True}
-    share = float(match[2]) / 100
+def _failures(texts: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """How, and how often, responses fail, as ``fail_next`` takes it."""
+    left = 1.0
+    for text in texts:
+        match = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9]+(\.[0-9]+)?)%", text)
+        if match is None:
+            raise ValueError(
+                f"{text!r} is not a failure: write 503:5%, reset:1% or garbage:1%"
+            )
+        share = float(match[2]) / 100
+        if share > 1:
+            raise ValueError(f"{text!r}: at most 100% of the responses can fail")
+        # Each failure has its share of all responses, and can only be chosen where no
+        # earlier one was.
+        if share > left + _ROUNDING:
+            raise ValueError("the failures add up to more than 100%")
+        kind: dict[str, Any] = {match[1]: True}
+        if match[1].isdecimal():
+            kind = {"status": int(match[1])}
+        yield {**kind, "when": partial(_happens, share / max(left, share, _ROUNDING))}
+        left -= share
 
-    def happens(_request: object) -> bool:
-        return random.random() < share  # noqa: S311 - no secret
 
-    return {**kind, "when": happens}
+_ROUNDING: Final = 1e-9
+
+
+def _happens(probability: float, _request: object) -> bool:
+    return random.random() < probability  # noqa: S311 - no secret
 
 
 @command()

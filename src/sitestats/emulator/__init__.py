@@ -17,5 +17,6 @@ from sitestats._public import lazy
 if TYPE_CHECKING:
     from ._emulator import Emulator as Emulator
     from ._http import RecordedRequest as RecordedRequest
+    from ._loading import Loaded as Loaded
 else:
     __all__, __getattr__, __dir__ = lazy(__name__)

@@ -9,12 +9,17 @@ from typing import Final
 
 import attrs
 import idna
+from attrs import converters
 
+from . import _settings
 from ._http import Headers
 from ._parameters import Query
+from ._periods import is_zone
 
 MAY_ADD: Final = ("owner", "admin", "developer")
 """The roles that may add a website (section 4.2)."""
+ROLES: Final = (*MAY_ADD, "viewer")
+"""The roles of a user; the document names those that may add a website."""
 
 _USER_ID: Final = re.compile(
     r"(sa_user_id_)?[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
@@ -45,18 +50,34 @@ def host_name(text: object) -> str:
     return name
 
 
+def _zone(_website: Website, attribute: attrs.Attribute[str], name: object) -> None:
+    if not is_zone(name):
+        raise ValueError(
+            f"{attribute.name} must be a name of the tz database, such as "
+            f"'Europe/Amsterdam', not {name!r}; if it should be one, pip install "
+            "--upgrade tzdata"
+        )
+
+
 @attrs.frozen
 class Website:
-    """One website and its settings."""
+    """One website and its settings; ``Emulator.add_website`` explains them.
+
+    Raises:
+        TypeError: A setting has another type.
+        ValueError: The zone or the custom domain is not valid.
+    """
 
     hostname: str
-    timezone: str = "UTC"
-    public: bool = False
-    label: str = ""
-    hide_pages: bool = False
-    locked: bool = False
-    own_hostname: str | None = None
-    has_ssl: bool = True
+    timezone: str = attrs.field(default="UTC", validator=_zone)
+    public: bool = attrs.field(default=False, validator=_settings.flag)
+    label: str = attrs.field(default="", validator=_settings.text)
+    hide_pages: bool = attrs.field(default=False, validator=_settings.flag)
+    locked: bool = attrs.field(default=False, validator=_settings.flag)
+    own_hostname: str | None = attrs.field(
+        default=None, converter=converters.optional(host_name)
+    )
+    has_ssl: bool = attrs.field(default=True, validator=_settings.flag)
 
 
 @attrs.define(slots=False)

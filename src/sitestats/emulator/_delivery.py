@@ -23,6 +23,7 @@ from sitestats._wire.messages import HttpResponse
 
 from ._faults import Fault
 from ._http import RecordedRequest
+from ._responses import json_response
 
 Handle: TypeAlias = Callable[[RecordedRequest], tuple[HttpResponse, Fault]]
 """Gives the response to a request, and the fault that its delivery has."""
@@ -135,6 +136,10 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
 # --- on a socket ----------------------------------------------------------------------
 
 HOST: Final = "127.0.0.1"
+_LARGEST: Final = 1_000_000_000
+"""The most bytes of a body; rows to load are the largest."""
+_LONGEST_LINE: Final = 65_537
+"""The most bytes of a line of a chunked body, as of a header."""
 
 
 class _Server(ThreadingTCPServer):
@@ -181,15 +186,15 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _respond(self) -> None:
-        length = self.headers.get("content-length", "0")
-        # A real body is far smaller than ten megabytes.
-        known = re.fullmatch("[0-9]{1,7}", length)
-        if not known or "transfer-encoding" in self.headers:
-            self.close_connection = True
-            self.send_error(HTTPStatus.BAD_REQUEST)
+        try:
+            body = self._read_body()
+        except ValueError as error:
+            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
             return
-        # The beginning of a body that is cut off is not JSON.
-        body = self.rfile.read(int(length))
+        except EOFError:
+            # The client closed the connection within the body.
+            self.close_connection = True
+            return
         headers = self.headers.items()
         request = RecordedRequest.of(self.command, self.path, headers, body)
         response, fault = self._served.handle_recorded(request)
@@ -203,6 +208,66 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._send(response, fault)
+
+    def _read_body(self) -> bytes:
+        """The body of a request, of a known length or in chunks.
+
+        Raises:
+            ValueError: It is not as HTTP says, or too large.
+            EOFError: The connection was closed within it.
+        """
+        codings = self.headers.get_all("transfer-encoding", [])
+        lengths = {text.strip() for text in self.headers.get_all("content-length", [])}
+        if not codings:
+            length = "".join(lengths) or "0"
+            if len(lengths) > 1 or not re.fullmatch("[0-9]{1,20}", length):
+                raise ValueError("The Content-Length is not a number")
+            return self._read_exactly(int(length), 0)
+        if lengths or [text.strip().lower() for text in codings] != ["chunked"]:
+            raise ValueError("The Transfer-Encoding must be chunked, without a length")
+        chunks: list[bytes] = []
+        received = 0
+        while size := self._read_chunk_size():
+            chunks.append(self._read_exactly(size, received))
+            received += size
+            if self._read_line():
+                raise ValueError("A chunk is longer than its size")
+        # Trailers may follow the last chunk, up to an empty line.
+        while self._read_line():
+            pass
+        return b"".join(chunks)
+
+    def _read_chunk_size(self) -> int:
+        digits, _, _ = self._read_line().partition(b";")
+        if not re.fullmatch(rb"[0-9A-Fa-f]{1,16}", digits.strip()):
+            raise ValueError("The size of a chunk is not a number")
+        return int(digits, 16)
+
+    def _read_line(self) -> bytes:
+        line = self.rfile.readline(_LONGEST_LINE)
+        if len(line) == _LONGEST_LINE:
+            raise ValueError("A line of the body is too long")
+        if not line.endswith(b"\n"):
+            raise EOFError
+        return line.rstrip(b"\r\n")
+
+    def _read_exactly(self, length: int, received: int) -> bytes:
+        if received + length > _LARGEST:
+            raise ValueError("The body is larger than 1 GB")
+        content = self.rfile.read(length)
+        if len(content) < length:
+            raise EOFError
+        return content
+
+    def send_error(
+        self, code: int, message: str | None = None, explain: str | None = None
+    ) -> None:
+        """Refuse what is not HTTP, in the form of the service's other errors."""
+        del explain
+        self.close_connection = True
+        text = message or responses.get(code, "")
+        error = {"ok": False, "error": text}
+        self._send(json_response(code, error, {"connection": "close"}), Fault())
 
     def _send(self, response: HttpResponse, fault: Fault) -> None:
         headers = dict(response.headers)

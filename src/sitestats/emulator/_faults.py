@@ -4,63 +4,174 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from fnmatch import fnmatchcase
 from http import HTTPStatus
 from typing import Any, Final
 
 import attrs
+from attrs import validators
 
 from sitestats._wire.messages import HttpResponse
 
 from ._http import RecordedRequest
-from ._responses import json_response
+from ._responses import encode, json_response
+from ._settings import check_flag, check_moment, flag, is_number
 
 _STATUSES: Final = range(200, 600)
+_WITHOUT_BODY: Final = frozenset({204, 304})
 _LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
-_KINDS: Final[dict[str, Any]] = {
-    **dict.fromkeys(("times", "status", "cut_off"), int),
-    **dict.fromkeys(("latency", "drip"), int | float),
-    **dict.fromkeys(("method", "path"), str),
-    "when": Callable,
-}
-"""The types that could break a later response."""
+_FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
+"""Headers that the emulator writes itself."""
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
+
+
+def _whole(_fault: object, attribute: Any, value: object) -> None:
+    if value is not None and not is_number(value, int):
+        raise TypeError(f"{attribute.name} must be a whole number, not {value!r}")
+
+
+def _pause(_fault: object, attribute: Any, value: Any) -> None:
+    if not is_number(value, int | float):
+        raise TypeError(f"{attribute.name} must be seconds, not {value!r}")
+    if not 0 <= value < _LONGEST:
+        raise ValueError(f"{attribute.name} is seconds, from 0 to 3,600, not {value}")
+
+
+def _function(_fault: object, attribute: Any, value: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"{attribute.name} must be a function, not {value!r}")
+
+
+def _method(_fault: object, _attribute: object, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise TypeError(f"method must be text, not {value!r}")
+    if not re.fullmatch("[A-Z]+", value):
+        raise ValueError(f"method must be in capitals, such as 'POST', not {value!r}")
+
+
+def _path(_fault: object, _attribute: object, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise TypeError(f"path must be text, not {value!r}")
+    # No request has another path, so that nothing would fail.
+    if not re.fullmatch(r"[/*][!->@-~]*", value):
+        raise ValueError(
+            "path begins with '/' or '*', is percent-encoded, and has no query; it "
+            f"can't be {value!r}"
+        )
+
+
+def sent_headers(
+    headers: object, *, redirect: object, retry_after: object
+) -> dict[str, str]:
+    """The headers of a failed response.
+
+    Raises:
+        TypeError: A name or a value has another type.
+        ValueError: A name or a value can't be sent, or is given twice.
+    """
+    if headers is not None and not isinstance(headers, Mapping):
+        raise TypeError(f"headers must be a mapping, not {headers!r}")
+    given: Mapping[Any, Any] = {} if headers is None else headers
+    pairs = [*given.items()]
+    if redirect is not None:
+        pairs.append(("location", redirect))
+    if retry_after is not None:
+        pairs.append(("retry-after", _retry_after(retry_after)))
+    sent: dict[str, str] = {}
+    for name, value in pairs:
+        lower = _header(name, value)
+        if lower in sent:
+            raise ValueError(f"the header {lower} is given twice")
+        sent[lower] = value
+    return sent
+
+
+def _header(name: object, value: object) -> str:
+    if not isinstance(name, str) or not isinstance(value, str):
+        raise TypeError(
+            "headers have texts as names and values, such as "
+            f"{{'Retry-After': '7'}}, not {{{name!r}: {value!r}}}"
+        )
+    lower = name.lower()
+    if not re.fullmatch(r"[a-z0-9!#$%&'*+.^_`|~-]+", lower):
+        raise ValueError(f"{name!r} is not the name of a header")
+    if not re.fullmatch(r"[\t -~\xa0-\xff]*", value):
+        raise ValueError(f"a header can't have the value {value!r}")
+    if lower in _FRAMING:
+        raise ValueError(f"the emulator writes {name} itself: cut_off= breaks a body")
+    return lower
+
+
+def _retry_after(value: object) -> str:
+    if isinstance(value, datetime):
+        check_moment("retry_after", value)
+        return format_datetime(value.astimezone(UTC), usegmt=True)
+    if is_number(value, int | float) or isinstance(value, str):
+        return str(value)
+    raise TypeError(f"retry_after must be seconds, a datetime or text, not {value!r}")
+
+
+def sent_body(body: object, *, garbage: object) -> bytes | None:
+    """The body of a failed response; None for the usual one.
+
+    Raises:
+        TypeError: It can't become JSON.
+        ValueError: It is given twice.
+    """
+    check_flag("garbage", garbage)
+    if garbage:
+        if body is not None:
+            raise ValueError("garbage=True is a body: leave body= out")
+        return GARBAGE
+    if body is None or isinstance(body, bytes):
+        return body
+    return body.encode() if isinstance(body, str) else encode(body)
 
 
 @attrs.define(kw_only=True, eq=False)
 class Fault:
     """How a response fails; ``Emulator.fail_next`` explains the arguments."""
 
-    times: int | None = None
+    times: int | None = attrs.field(default=None, validator=_whole)
     """The number of responses that it still fails; None for all."""
-    status: int | None = None
+    status: int | None = attrs.field(default=None, validator=_whole)
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     body: bytes | None = None
-    latency: float = 0.0
-    drip: float = 0.0
-    cut_off: int | None = None
-    reset: bool = False
-    processed: bool = False
-    method: str | None = None
-    path: str | None = None
-    when: Callable[[RecordedRequest], bool] | None = None
+    latency: float = attrs.field(default=0.0, validator=_pause)
+    drip: float = attrs.field(default=0.0, validator=_pause)
+    cut_off: int | None = attrs.field(default=None, validator=_whole)
+    reset: bool = attrs.field(default=False, validator=flag)
+    processed: bool = attrs.field(default=False, validator=flag)
+    method: str | None = attrs.field(default=None, validator=_method)
+    path: str | None = attrs.field(default=None, validator=_path)
+    when: Callable[[RecordedRequest], bool] | None = attrs.field(
+        default=None, validator=validators.optional(_function)
+    )
 
     def check(self) -> None:
-        """Raise an error if nothing would fail, or a value is not as it should be."""
-        for name, kind in _KINDS.items():
-            if not isinstance(value := getattr(self, name), kind | None):
-                raise TypeError(f"{name} can't be {value!r}")
+        """Raise a ValueError if nothing would fail, or not what was typed."""
         if self.times is not None and self.times < 1:
             raise ValueError("times must be 1 or more, or None for all")
-        late = (self.latency, self.drip)
-        if not (self.replaces or self.headers or any(late)) and self.cut_off is None:
+        is_late = self.latency > 0 or self.drip > 0 or self.cut_off is not None
+        if not (self.replaces or self.headers or is_late):
             raise ValueError("say what fails: pass status=, body=, latency=, …")
         if self.status is not None and self.status not in _STATUSES:
             raise ValueError(f"status must be 200 to 599, not {self.status}")
-        if not all(0 <= seconds < _LONGEST for seconds in late):
-            raise ValueError("latency and drip are seconds, from 0 to 3,600")
+        if self.cut_off is not None and self.cut_off < 0:
+            raise ValueError("cut_off is a number of bytes, 0 or more")
+        has_response = self.status is not None or self.body is not None
+        if self.reset and (has_response or self.headers):
+            raise ValueError("reset=True sends no response: leave its parts out")
+        if self.body and self.status in _WITHOUT_BODY:
+            raise ValueError(f"a response with the status {self.status} has no body")
 
     @property
     def replaces(self) -> bool:
@@ -93,5 +204,5 @@ class Fault:
         code = {"code": "BADGE_REQUIRED"} if status == HTTPStatus.LOCKED else {}
         error = {"ok": False, "error": f"A fault with status {status}"} | code
         response = json_response(status, error, self.headers)
-        body = b"" if status in {204, 304} else self.body
+        body = b"" if status in _WITHOUT_BODY else self.body
         return response if body is None else attrs.evolve(response, body=body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -11,6 +12,8 @@ import attrs
 
 from sitestats._wire import messages
 
+_ADDRESS: Final = re.compile(r"https?://[^/?]*", re.IGNORECASE)
+"""The start of a target that is a whole address, as proxies are sent it."""
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
 """Headers whose values a repr hides, because reprs appear in logs and test reports."""
 
@@ -49,10 +52,21 @@ class RecordedRequest:
         headers: Iterable[tuple[str, str]] = (),
         body: bytes = b"",
     ) -> RecordedRequest:
-        """Parse *target*, the path with its encoded query."""
+        """Parse *target*, the path with its encoded query.
+
+        As HTTP says, blanks around a header's value are no part of it, several headers
+        of one name are one list, and a target may be a whole address.
+        """
+        address = _ADDRESS.match(target)
+        if address is not None:
+            target = target[address.end() :]
         path, _, query = target.partition("?")
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        return cls(method, path, pairs, Headers(dict(headers)), body)
+        values: dict[str, list[str]] = {}
+        for name, value in headers:
+            values.setdefault(name.lower(), []).append(value.strip(" \t"))
+        joined = {name: ", ".join(texts) for name, texts in values.items()}
+        return cls(method, path or "/", pairs, Headers(joined), body)
 
     @property
     def params(self) -> dict[str, str]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import difflib
 import gzip
+import io
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
-from itertools import chain
+from itertools import chain, repeat
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
+
+import attrs
 
 from ._access import host_name
 from ._parameters import DEVICES, METADATA
@@ -73,56 +77,142 @@ def _referrer(text: str) -> str | None:
     return _NETWORK.sub(r"\1", host) or None
 
 
-_COLUMNS: Final[dict[str, tuple[str, Convert]]] = {
-    "hostname": ("hostname", host_name),
-    "added_iso": ("ts", _time),
-    "datapoint": ("datapoint", str.lower),
-    "is_unique": ("is_unique", _boolean),
-    "is_robot": ("is_robot", _boolean),
-    "duration_seconds": ("duration", _seconds),
-    "device_type": ("device_type", {name: name for name in DEVICES}.__getitem__),
-    "document_referrer": ("referrer", _referrer),
-    "country_code": ("country", str),
-    **{
-        name: (name, str)
-        for name in (
-            *("path", "browser_name", "browser_version", "os_name", "os_version"),
-            *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
-        )
-    },
+@attrs.frozen
+class Column:
+    """A column of the raw export that numbers depend on."""
+
+    stored: str
+    """Its name in ``Columns``."""
+    convert: Convert = str
+    form: str = "give text"
+    """What to type for a cell."""
+
+
+_DEVICES: Final = {name: name for name in DEVICES}
+_A_MOMENT: Final = "give ISO 8601 with a zone, such as 2026-03-10T12:00:00Z"
+_A_FLAG: Final = "give true or false"
+
+
+def _country(text: str) -> str:
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9]", text):
+        raise ValueError(text)
+    return text
+
+
+_TEXTS: Final = (
+    "path",
+    "browser_name",
+    "browser_version",
+    "os_name",
+    "os_version",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_content",
+    "utm_term",
+)
+"""The columns whose cells can be any text."""
+COLUMNS: Final[dict[str, Column]] = {
+    "hostname": Column("hostname", host_name, "give a host name such as example.com"),
+    "added_iso": Column("ts", _time, _A_MOMENT),
+    "datapoint": Column("datapoint", str.lower, "give the name of an event"),
+    "is_unique": Column("is_unique", _boolean, _A_FLAG),
+    "is_robot": Column("is_robot", _boolean, _A_FLAG),
+    "duration_seconds": Column("duration", _seconds, "give seconds, 0 or more"),
+    "device_type": Column(
+        "device_type", _DEVICES.__getitem__, f"give one of {', '.join(DEVICES)}"
+    ),
+    "document_referrer": Column("referrer", _referrer),
+    "country_code": Column("country", _country, "give two letters, such as NL"),
+    **{name: Column(name) for name in _TEXTS},
 }
-"""The columns that are needed, each with its name in ``Columns``."""
-TYPES: Final[dict[str, tuple[str, Convert]]] = {
-    "text": (".*", str),
-    "int": ("[-.0-9]+", _number),
-    "bool": ("true|false", _boolean),
-    "date": (r".*(Z|\+00:00)", _time),
+"""The columns that numbers depend on, by their names in the raw export."""
+_WITHOUT_NUMBERS: Final = frozenset({"query", "session_id"})
+"""Columns of the raw export that no number depends on. Mappings may have them, too, so
+that a row of an export is one that can be loaded."""
+TYPES: Final[dict[str, tuple[str, Column]]] = {
+    "text": (".*", Column("text")),
+    "int": ("[-.0-9]+", Column("int", _number, "give a number")),
+    "bool": ("true|false", Column("bool", _boolean, _A_FLAG)),
+    "date": (r".*(Z|\+00:00)", Column("date", _time, _A_MOMENT)),
 }
 """The types that metadata is stored as (section 4.3), each with the form of a filter's
 value that can be of the type."""
 
+_OTHER_WORDS: Final = {
+    "added_iso": "added added_at created_at date datetime day time timestamp ts when",
+    "browser_name": "browser browser_names browsers",
+    "country_code": "countries country",
+    "datapoint": "action event event_name events name",
+    "device_type": "device device_name device_types devices",
+    "document_referrer": "http_referrer referer referrer referrers",
+    "duration_seconds": "duration seconds seconds_on_page time_on_page",
+    "hostname": "domain host site website websites",
+    "is_robot": "bot is_bot robot",
+    "is_unique": "first_visit is_visitor new unique unique_visitor visitor visitors",
+    "os_name": "operating_system os os_names platform system",
+    "path": "page page_path pages pathname uri url",
+    "utm_campaign": "campaign utm_campaigns",
+    "utm_content": "content utm_contents",
+    "utm_medium": "medium utm_mediums",
+    "utm_source": "source utm_sources",
+    "utm_term": "term utm_terms",
+}
+_MEANT: Final = {
+    word: name for name, words in _OTHER_WORDS.items() for word in words.split()
+}
+"""Words of filters, fields and other tools, each with the column that it stands for."""
+
+
+_TEXT_ONLY: Final = frozenset({"datapoint", "document_referrer", *_TEXTS})
+"""The columns of mappings that take text alone."""
+
+
+@attrs.frozen
+class Loaded:
+    """What ``Emulator.load`` loaded, and what it left out."""
+
+    rows: int
+    """The number of page views and events."""
+    robots: int
+    """The number of rows of robots, which are left out."""
+    left_out: tuple[str, ...]
+    """The columns that are left out, because no number depends on them."""
+
+    def __str__(self) -> str:
+        text = f"{self.rows:,} rows loaded"
+        if self.robots:
+            text += f", {self.robots:,} of robots left out"
+        if self.left_out:
+            text += f", {len(self.left_out)} columns left out: "
+            text += ", ".join(self.left_out)
+        return text
+
 
 def read(
-    rows: str | Path | Iterable[Mapping[str, object]],
+    rows: str | Path | bytes | Iterable[Mapping[str, object]],
     *,
     hostname: str | None,
     undated: datetime,
-) -> Columns:
+) -> tuple[Columns, Loaded]:
     """Read *rows*, also rows of robots.
 
     Args:
-        rows: A file, or mappings.
+        rows: The path of a file, the content of one, or mappings.
         hostname: The website of rows without one.
         undated: The time of rows without one.
 
     Raises:
         ValueError: A value, a column's name or the file's format is not valid.
+        TypeError: A row is not a mapping.
         OSError: The file can't be read.
     """
-    texts = (
-        _read_csv(Path(rows)) if isinstance(rows, (str, Path)) else _read_mappings(rows)
-    )
-    empty = [""] * len(next(iter(texts.values())))
+    if isinstance(rows, (str, Path, bytes)):
+        is_file, texts = True, _read_file(rows)
+    else:
+        is_file, texts = False, _read_mappings(rows)
+    number = len(next(iter(texts.values())))
+    empty = list(repeat("", number))
     defaults = {
         "hostname": None if hostname is None else host_name(hostname),
         "added_iso": micros(undated),
@@ -131,53 +221,88 @@ def read(
         "is_robot": False,
         "duration_seconds": 0.0,
     }
-    needed = {**{name: _COLUMNS[name] for name in defaults}, **_needed(texts)}
-    columns = {
-        stored: _converted(name, texts.get(name, empty), convert, defaults.get(name))
-        for name, (stored, convert) in needed.items()
-    }
+    known = _known(texts, is_file=is_file)
+    needed = {**{name: COLUMNS[name] for name in defaults}, **known}
+    columns: Columns = {}
+    for name, column in needed.items():
+        if column.stored in columns:
+            raise ValueError(f"{name!r} is stored as {column.stored!r}, as another is")
+        cells = texts.get(name, empty)
+        columns[column.stored] = _converted(name, cells, column, defaults.get(name))
     if None in columns["hostname"]:
         raise ValueError("a row has no hostname: add the column, or pass hostname=")
-    return columns
+    robots = sum(columns["is_robot"])
+    left_out = tuple(name for name in texts if name not in known)
+    return columns, Loaded(number - robots, robots, left_out)
 
 
-def _needed(names: Iterable[str]) -> dict[str, tuple[str, Convert]]:
-    """The needed columns among *names*."""
-    filters = {stored: name for name, (stored, _) in _COLUMNS.items()}
-    columns: dict[str, tuple[str, Convert]] = {}
+def _known(names: Collection[str], *, is_file: bool) -> dict[str, Column]:
+    """The columns among *names* that numbers depend on.
+
+    Raises:
+        ValueError: A name is not a column's, or stands for another one.
+    """
+    columns: dict[str, Column] = {}
     for name in names:
-        if name.startswith(METADATA):
-            key, _, kind = name.removeprefix(METADATA).rpartition("_")
-            # Keys are stored normalised: other characters become underscores.
-            key = re.sub("[^a-zA-Z0-9]+", "_", key).strip("_")
-            if not key or kind not in TYPES:
-                raise ValueError(
-                    f"{name!r}: name a metadata column metadata.<key>_<type>, "
-                    f"with one of the types {', '.join(TYPES)}"
-                )
-            columns[name] = f"{METADATA}{key}_{kind}", TYPES[kind][1]
-        elif name in _COLUMNS:
-            columns[name] = _COLUMNS[name]
-        else:
-            # Exports have columns that no response needs. Only a typing error and
-            # the name of a filter are refused: the column would stay empty.
-            near = difflib.get_close_matches(name.lower(), _COLUMNS, 1, cutoff=0.85)
-            meant = filters.get(name, near[0] if near else None)
-            if meant and meant not in names:
-                raise ValueError(f"{name!r} is not a column: did you mean {meant!r}?")
+        if name in COLUMNS:
+            columns[name] = COLUMNS[name]
+        elif name.startswith(METADATA):
+            columns[name] = _metadata_column(name)
+        elif name not in _WITHOUT_NUMBERS:
+            meant = _meant(name, most_alike=0.85 if is_file else 0.6)
+            # The service's export has columns that are not documented. What looks like
+            # a missing column is a mistake, because that column would stay empty.
+            if not is_file or (meant is not None and meant not in names):
+                known = "the columns are " + ", ".join(COLUMNS)
+                advice = known if meant is None else f"did you mean {meant!r}?"
+                raise ValueError(f"{name!r} is not a column: {advice}")
+    if is_file and not columns:
+        raise ValueError(
+            "the first line has no known column, such as hostname, added_iso or path, "
+            "with commas between them"
+        )
     return columns
+
+
+def _metadata_column(name: str) -> Column:
+    key, _, kind = name.removeprefix(METADATA).rpartition("_")
+    # Keys are stored normalised: other characters become underscores.
+    key = re.sub("[^a-zA-Z0-9]+", "_", key).strip("_")
+    if not key or kind not in TYPES:
+        raise ValueError(
+            f"{name!r}: name a metadata column metadata.<key>_<type>, with one of the "
+            f"types {', '.join(TYPES)}"
+        )
+    _, column = TYPES[kind]
+    return attrs.evolve(column, stored=f"{METADATA}{key}_{kind}")
+
+
+def _meant(name: str, *, most_alike: float) -> str | None:
+    """The column that *name* probably stands for."""
+    word = re.sub("[^a-z0-9]+", "_", name.lower()).strip("_")
+    if word in COLUMNS:
+        return word
+    if word in _MEANT:
+        return _MEANT[word]
+    if metadata := re.fullmatch("metadata(_(?P<key>.+))?", word):
+        key = metadata["key"] or "<key>"
+        is_typed = key.rpartition("_")[2] in TYPES
+        return f"{METADATA}{key}" if is_typed else f"{METADATA}{key}_<type>"
+    near = difflib.get_close_matches(word, COLUMNS, 1, cutoff=most_alike)
+    return near[0] if near else None
 
 
 def _converted(
-    name: str, texts: list[str], convert: Convert, default: object
-) -> list[object]:
+    name: str, texts: list[str], column: Column, default: object
+) -> list[Any]:
     @cache  # Most texts are repeated.
     def value(text: str) -> object:
         try:
-            return convert(text) if text else default
+            return column.convert(text) if text else default
         except INVALID:
             row = texts.index(text) + 1
-            raise ValueError(f"row {row}: {name} can't be {text!r}") from None
+            message = f"row {row}: {name} can't be {text!r}: {column.form}"
+            raise ValueError(message) from None
 
     return [*map(value, texts)]
 
@@ -185,27 +310,44 @@ def _converted(
 # --- files and mappings: the texts of each column, and of one at least ----------------
 
 
-def _read_csv(path: Path) -> dict[str, list[str]]:
+def _read_file(file: str | Path | bytes) -> dict[str, list[str]]:
+    if isinstance(file, bytes):
+        return _read_csv("the body", io.BytesIO(file))
+    path = Path(file)
     if not re.search(r"\.csv(\.gz)?$", path.name, re.IGNORECASE):
         raise ValueError(f"{path.name}: give a .csv or .csv.gz file")
-    open_text = gzip.open if path.suffix.lower() == ".gz" else open
+    with path.open("rb") as opened:
+        return _read_csv(path.name, opened)
+
+
+_GZIP: Final = b"\x1f\x8b"
+"""How compressed data begins; no header of a CSV file does."""
+
+
+def _read_csv(name: str, file: BinaryIO) -> dict[str, list[str]]:
+    is_compressed = file.read(2) == _GZIP
+    file.seek(0)
+    plain: Any = gzip.GzipFile(fileobj=file) if is_compressed else file
     cells: list[str] = []
     try:
-        with open_text(path, "rt", encoding="utf-8-sig", newline="") as file:
-            lines = filter(None, csv.reader(file, strict=True))
+        with io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as text:
+            lines = filter(None, csv.reader(text, strict=True))
             names = next(lines, None)
             if names is None:
-                raise ValueError(f"{path.name}: the first line must name the columns")
+                raise ValueError(f"{name}: the first line must name the columns")
+            twice = [column for column, count in Counter(names).items() if count > 1]
+            if twice:
+                raise ValueError(f"{name}: the first line has {twice[0]!r} twice")
             for number, line in enumerate(lines, 1):
                 if len(line) != len(names):
                     raise ValueError(
-                        f"{path.name}: row {number} has {len(line)} cells, the first "
-                        f"line {len(names)}"
+                        f"{name}: row {number} has {len(line)} cells, the first line "
+                        f"{len(names)}"
                     )
                 cells += line
     except (csv.Error, UnicodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path.name}: {error}") from error
-    return {name: cells[place :: len(names)] for place, name in enumerate(names)}
+        raise ValueError(f"{name}: {error}") from error
+    return {column: cells[place :: len(names)] for place, column in enumerate(names)}
 
 
 def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]:
@@ -216,9 +358,13 @@ def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]
                 f"row {number} is {row!r}, not a mapping: give a list of mappings, as "
                 "in load([{'path': '/'}])"
             )
+    names = dict.fromkeys(chain(["hostname"], *numbered.values()))
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a column's name is text, not {name!r}")
     return {
         name: [_cell(row.get(name), name, number) for number, row in numbered.items()]
-        for name in dict.fromkeys(chain(["hostname"], *numbered.values()))
+        for name in names
     }
 
 
@@ -227,7 +373,10 @@ def _cell(value: object, name: str, number: int) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
-        return str(value).lower()
-    if isinstance(value, datetime) and value.tzinfo is not None:
+        # True as the name of an event, or as a path, is a mistake.
+        if name not in _TEXT_ONLY:
+            return str(value).lower()
+    elif isinstance(value, datetime) and value.tzinfo is not None:
         return value.isoformat()
-    raise ValueError(f"row {number}: {name} can't be {value!r}")
+    form = f": {COLUMNS[name].form}" if name in COLUMNS else ""
+    raise ValueError(f"row {number}: {name} can't be {value!r}{form}")

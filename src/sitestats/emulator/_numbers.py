@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import compress, starmap
+from itertools import chain, compress, repeat, starmap
 from statistics import median
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import attrs
 
 from ._loading import INVALID, TYPES, Columns
 from ._parameters import LISTS, METADATA, Match, Query
-from ._periods import Bucket, buckets, micros
+from ._periods import DAY, Bucket, Period, buckets, day_of, micros
 from ._rows import Rows
 
 _MOST_EVENTS: Final = 1000
@@ -55,14 +55,14 @@ class Selection:
         self._places: Collection[int] = range(
             bisect_left(times, start), bisect_left(times, end)
         )
-        for matches in (*query.filters, *starmap(_metadata, query.metadata.items())):
+        for matches in chain(query.filters, starmap(_metadata, query.metadata.items())):
             self._places = self._fitting(matches)
 
     def column(self, name: str) -> list[Any]:
         """The cells of a column."""
         places, cells = self._places, self._table.get(name)
         if cells is None:
-            return [None] * len(places)
+            return list(repeat(None, len(places)))
         if isinstance(places, range):
             return cells[places.start : places.stop]
         return [*map(cells.__getitem__, places)]
@@ -85,10 +85,11 @@ class Selection:
 def _metadata(key: str, value: str) -> list[Match]:
     """Compare with each stored type that *value* can be, always with text."""
     found: list[Match] = []
-    for kind, (form, convert) in TYPES.items():
+    for kind, (form, column) in TYPES.items():
         with suppress(*INVALID):
             if re.fullmatch(form, value, re.DOTALL):
-                found.append(Match(f"{METADATA}{key}_{kind}", "exact", convert(value)))
+                stored = column.convert(value)
+                found.append(Match(f"{METADATA}{key}_{kind}", "exact", stored))
     return found
 
 
@@ -96,7 +97,13 @@ class Numbers:
     """The numbers that a query requests about a website, in no version's form."""
 
     def __init__(
-        self, rows: Rows, hostname: str, query: Query, *, null_entries: bool
+        self,
+        rows: Rows,
+        hostname: str,
+        query: Query,
+        *,
+        null_entries: bool,
+        visitors_return: bool,
     ) -> None:
         tables = rows.tables
         self._query = query
@@ -104,19 +111,24 @@ class Numbers:
         self._events = tables.get((hostname, False), {})
         self._views = Selection(tables.get((hostname, True), {}), query)
         self._unique = self._views.column("is_unique")
+        self._days = self._each_day() if visitors_return else None
         medians = "seconds_on_page" in query.fields
         self._seconds = self._views.column("duration") if medians else []
 
     def total(self) -> Count:
         """The totals."""
-        return self._count(range(len(self._unique)), sum(self._unique))
+        number = len(self._unique)
+        if self._days is None:
+            visitors = sum(self._unique)
+        else:
+            visitors = self._visitors(repeat(None, number))[None]
+        return self._count(range(number), visitors)
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
         """Every entry, including those without visits."""
         entries = [*buckets(self._query.period, self._query.interval)]
-        starts = [micros(bucket.start) for bucket in entries]
-        numbers = [*map(partial(bisect_right, starts), self._views.column("ts"))]
-        views, visitors = Counter(numbers), Counter(compress(numbers, self._unique))
+        numbers = self._places_in(entries)
+        views, visitors = Counter(numbers), self._visitors(numbers)
         return [
             (bucket, Count(views[number], visitors[number]))
             for number, bucket in enumerate(entries, 1)
@@ -126,7 +138,7 @@ class Numbers:
         """A list, ordered by page views, visitors and value."""
         column = self._views.column(LISTS[name])
         with_null = self._null_entries and name in _WITH_NULL
-        visitors = Counter(compress(column, self._unique))
+        visitors = self._visitors(column)
         views: dict[str | None, list[int]] = defaultdict(list)
         for place, value in enumerate(column):
             views[value].append(place)
@@ -139,6 +151,36 @@ class Numbers:
             for value in ordered[: self._query.limit]
         ]
 
+    def _places_in(self, entries: Sequence[Bucket]) -> list[int]:
+        """The number of the entry that each page view is in, from 1."""
+        starts = [micros(bucket.start) for bucket in entries]
+        return [*map(partial(bisect_right, starts), self._views.column("ts"))]
+
+    def _each_day(self) -> list[int]:
+        """The number of the day of each page view."""
+        times, period = self._views.column("ts"), self._query.period
+        if not times:
+            return []
+        # A period may have far more days than those with page views. Where clocks are
+        # set back at midnight, a moment can be on the day before the one it counts for.
+        first = day_of(min(times), period.zone) - DAY
+        last = day_of(max(times), period.zone) + DAY
+        seen = Period(max(first, period.first), min(last, period.last), period.zone)
+        return self._places_in([*buckets(seen, "day")])
+
+    def _visitors(self, groups: Iterable[Any]) -> Counter[Any]:
+        """The visitors of each group of page views.
+
+        If visitors return, those of each day are among those of the busiest one.
+        """
+        if self._days is None:
+            return Counter(compress(groups, self._unique))
+        by_day = Counter(compress(zip(groups, self._days, strict=True), self._unique))
+        most: Counter[Any] = Counter()
+        for (group, _), number in by_day.items():
+            most[group] = max(most[group], number)
+        return most
+
     def _count(self, views: Sequence[int], visitors: int) -> Count:
         seconds = map(self._seconds.__getitem__, views if self._seconds else ())
         timed = [duration for duration in seconds if duration >= _SHORTEST]
@@ -150,7 +192,7 @@ class Numbers:
         if names == ["*"]:
             ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
             return ordered[:_MOST_EVENTS]
-        return [(name, totals[name.lower()]) for name in names]
+        return [(name, totals[name]) for name in names]
 
     def agents(self) -> list[tuple[Any, ...]]:
         """For versions 1 and 2: each count, and the columns of ``AGENT``."""

@@ -24,13 +24,14 @@ LISTS: Final = {
     "pages": "path",
     "countries": "country",
     "referrers": "referrer",
-    **{
-        f"{column}s": column
-        for column in (
-            *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
-            *("browser_name", "os_name", "device_type"),
-        )
-    },
+    "utm_sources": "utm_source",
+    "utm_mediums": "utm_medium",
+    "utm_campaigns": "utm_campaign",
+    "utm_contents": "utm_content",
+    "utm_terms": "utm_term",
+    "browser_names": "browser_name",
+    "os_names": "os_name",
+    "device_types": "device_type",
 }
 """The list fields, each with the column that it counts."""
 
@@ -119,9 +120,12 @@ class Query:
 
     @property
     def events(self) -> list[str] | None:
-        """The events to count, ``["*"]`` for all of them (section 4.3)."""
+        """The events to count, ``["*"]`` for all of them (section 4.3).
+
+        The service stores their names in lower case.
+        """
         text = self.given.get("events")
-        return None if text is None else [*dict.fromkeys(text.split(","))]
+        return None if text is None else [*dict.fromkeys(text.lower().split(","))]
 
     @property
     def interval(self) -> Interval:

@@ -38,6 +38,11 @@ def micros(moment: datetime) -> int:
     return (moment - _EPOCH) // MICROSECOND
 
 
+def day_of(moment: int, zone: ZoneInfo) -> date:
+    """The date that the clocks of *zone* show, from microseconds since 1970."""
+    return (_EPOCH + moment * MICROSECOND).astimezone(zone).date()
+
+
 @cache
 def zone_names() -> frozenset[str]:
     """The names that the service accepts, which have capitals.

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 from typing import TypeAlias
 
 from ._loading import Columns
@@ -60,10 +61,10 @@ def pick(columns: Columns, places: Sequence[int]) -> Columns:
 
 
 def _merged(table: Columns, new: Columns) -> Columns:
-    nulls = [None] * len(table["ts"]), [None] * len(new["ts"])
+    nulls = list(repeat(None, len(table["ts"])))
+    new_nulls = list(repeat(None, len(new["ts"])))
     both = {
-        name: table.get(name, nulls[0]) + new.get(name, nulls[1])
-        for name in table | new
+        name: table.get(name, nulls) + new.get(name, new_nulls) for name in table | new
     }
     times = both["ts"]
     return pick(both, sorted(range(len(times)), key=times.__getitem__))

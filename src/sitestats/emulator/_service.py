@@ -27,32 +27,56 @@ from ._parameters import WITH_FIELDS, Query, read
 from ._periods import is_zone
 from ._responses import CORS, json_response, stats_data, stats_response
 from ._rows import Rows
+from ._settings import check_moment, flag, limit
 
 _MINUTE: Final = 60.0
 
 _HTML: Final = b"<!doctype html><title>Analytics</title><p>There is nothing here."
 _PREFLIGHT: Final = {
     **CORS,
-    "access-control-allow-methods": "GET, POST, OPTIONS",
+    "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
     "access-control-allow-headers": "Api-Key, User-Id, Content-Type",
 }
+_READ: Final = "GET, HEAD, OPTIONS"
+"""The methods of an address that is read."""
+_METHODS: Final = {"/api/websites": _READ, "/api/websites/add": "POST, OPTIONS"}
+"""The methods of the Admin API; every other address is read."""
+
+
+def _role(_service: Service, attribute: attrs.Attribute[str], role: object) -> None:
+    if role not in _access.ROLES:
+        roles = ", ".join(_access.ROLES)
+        raise ValueError(f"{attribute.name} must be one of {roles}, not {role!r}")
+
+
+def _moment(_service: Service, _attribute: object, now: Any) -> None:
+    if now is not None:
+        check_moment("now", now)
 
 
 @attrs.define
 class Service:
-    """The state of one emulator, and its endpoints."""
+    """The state of one emulator, and its endpoints.
+
+    ``Emulator`` explains the settings.
+
+    Raises:
+        TypeError: A setting has another type.
+        ValueError: A setting is not valid.
+    """
 
     rows: Rows
     user_id: str
     keys: Keys
-    fixed: datetime | None = None
+    fixed: datetime | None = attrs.field(default=None, validator=_moment)
     """The fixed present, or None for the clock."""
-    role: str = "owner"
-    website_limit: int | None = None
-    contains_per_minute: int | None = 60
-    null_entries: bool = False
-    ignore_unknown_keys: bool = False
-    bare_list: bool = False
+    role: str = attrs.field(default="owner", validator=_role)
+    website_limit: int | None = attrs.field(default=None, validator=limit)
+    contains_per_minute: int | None = attrs.field(default=60, validator=limit)
+    visitors_return: bool = attrs.field(default=False, validator=flag)
+    null_entries: bool = attrs.field(default=False, validator=flag)
+    ignore_unknown_keys: bool = attrs.field(default=False, validator=flag)
+    bare_list: bool = attrs.field(default=False, validator=flag)
     websites: dict[str, Website] = attrs.field(factory=dict[str, Website])
     clock: Callable[[], float] = time.monotonic
     _searches: dict[str, list[float]] = attrs.field(
@@ -66,12 +90,13 @@ class Service:
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
         """Respond to a request; many threads may call this."""
+        allowed = _METHODS.get(request.path, _READ)
         if request.method == "OPTIONS":
-            return HttpResponse(204, _PREFLIGHT)
+            return HttpResponse(204, {**_PREFLIGHT, "allow": allowed})
         if request.path == "/api/websites":
-            return self._admin(request, "GET", self._list)
+            return self._admin(request, self._list)
         if request.path == "/api/websites/add":
-            return self._admin(request, "POST", self._add)
+            return self._admin(request, self._add)
         if request.path.startswith("/api/"):
             # The hosted service was observed to send an HTML page with status 200.
             return HttpResponse(
@@ -84,11 +109,10 @@ class Service:
     def _admin(
         self,
         request: RecordedRequest,
-        method: str,
         endpoint: Callable[[RecordedRequest, str], object],
     ) -> HttpResponse:
         try:
-            _check_method(request, method)
+            _check_method(request)
             key = _access.admin(request.headers, self.keys, self.user_id)
             return json_response(200, endpoint(request, key))
         except Denied as denied:
@@ -160,7 +184,7 @@ class Service:
             error = {"ok": False, "status": 404, "message": request.path}
             return stats_response(404, error, info="false", callback=callback)
         try:
-            _check_method(request, "GET, HEAD")
+            _check_method(request)
             _access.stats(website, query, key, self.keys)
             self._check(query, problems, key or "")
         except Denied as denied:
@@ -172,7 +196,13 @@ class Service:
                 callback=callback,
                 headers=denied.headers,
             )
-        numbers = Numbers(self.rows, hostname, query, null_entries=self.null_entries)
+        numbers = Numbers(
+            self.rows,
+            hostname,
+            query,
+            null_entries=self.null_entries,
+            visitors_return=self.visitors_return,
+        )
         data = stats_data(hostname, query, numbers)
         if query.version >= WITH_FIELDS:
             data["generated_in_ms"] = round((self.clock() - began) * 1000)
@@ -207,10 +237,11 @@ class Service:
             self._searches[key] = [*recent, now]
 
 
-def _check_method(request: RecordedRequest, allowed: str) -> None:
+def _check_method(request: RecordedRequest) -> None:
+    allowed = _METHODS.get(request.path, _READ)
     if request.method not in allowed.split(", "):
         error = f"{request.method} is not allowed here"
-        raise Denied(405, error, headers={"allow": f"{allowed}, OPTIONS"})
+        raise Denied(405, error, headers={"allow": allowed})
 
 
 def _parse_path(path: str) -> tuple[str, str | None]:
@@ -224,8 +255,9 @@ def _parse_path(path: str) -> tuple[str, str | None]:
         name = host_name(host)
     except ValueError:
         return "", None
-    # An empty page is neither form.
-    if not path.endswith(".json") or (slash and not page):
+    # An empty page is neither form. A dot segment would lead to another website.
+    is_step = not {".", ".."}.isdisjoint(page.split("/"))
+    if not path.endswith(".json") or (slash and not page) or is_step:
         return "", None
     return name, f"/{page}" if slash else None
 

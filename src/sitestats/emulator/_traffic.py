@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import chain, product, starmap
+from itertools import chain, product, repeat, starmap
 from random import Random
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
@@ -49,13 +49,14 @@ def _demo() -> Tables:
     """The demo's rows, read once for all emulators of the process."""
     rows = Rows()
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
-        columns = read(path, hostname=DEMO, undated=datetime.now(UTC))
+        columns, _ = read(path, hostname=DEMO, undated=datetime.now(UTC))
     rows.add(columns)
     for hostname, prefix in PARTS.items():
         places = [
             n for n, path in enumerate(columns["path"]) if path.startswith(prefix)
         ]
-        rows.add(pick(columns, places) | {"hostname": [hostname] * len(places)})
+        names = list(repeat(hostname, len(places)))
+        rows.add(pick(columns, places) | {"hostname": names})
     return rows.tables
 
 
@@ -124,7 +125,7 @@ def make_sites(count: int) -> Iterator[Site]:
 def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     """Load the traffic of *days* days, which end yesterday."""
     sorts = [*product(read_table()["kinds"][: len(sites)], RATES)]
-    visits = read(
+    visits, _ = read(
         chain.from_iterable(starmap(_visits, sorts)), hostname=None, undated=now
     )
     for site in sites:
@@ -142,7 +143,8 @@ def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) ->
                 start + visits["ts"][n] * (end - start) // 86_400_000_000
                 for n in chosen
             ]
-        own: Columns = {"ts": times, "hostname": [site.hostname] * len(times)}
+        names = list(repeat(site.hostname, len(times)))
+        own: Columns = {"ts": times, "hostname": names}
         rows.add(pick(visits, places) | own)
 
 

@@ -1,0 +1,112 @@
+"""Checks of the values that an emulator is set up with.
+
+A setting of the wrong type would be taken for another one: any text counts as true. So
+each is checked when it is given, in Python and over HTTP.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final
+
+_YEARS: Final = range(1000, 9001)
+"""The years that an emulator's clock may show. ``Date`` headers have years of four
+digits, and every period around the clock fits the calendar."""
+
+
+def flag(_instance: object, attribute: Any, value: object) -> None:
+    """An attrs validator: True or False."""
+    check_flag(attribute.name, value)
+
+
+def text(_instance: object, attribute: Any, value: object) -> None:
+    """An attrs validator: a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{attribute.name} must be text, not {value!r}")
+
+
+def limit(_instance: object, attribute: Any, value: Any) -> None:
+    """An attrs validator: a number that is not negative, or None for no limit."""
+    name = attribute.name
+    if value is not None and not is_number(value, int):
+        raise TypeError(f"{name} must be a whole number, or None for no limit")
+    if value is not None and value < 0:
+        raise ValueError(f"{name} must be 0 or more, not {value}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse a *value* that is neither True nor False.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
+def check_credential(name: str, value: object) -> None:
+    """Refuse a *value* that a header can't hold.
+
+    Raises:
+        TypeError: It is not text.
+        ValueError: It has other characters than a header's value.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text, not {value!r}")
+    if not re.fullmatch("[!-~]+", value):
+        raise ValueError(f"{name} must be printable ASCII without spaces")
+
+
+def check_moment(name: str, value: object) -> None:
+    """Refuse a *value* that is not a moment.
+
+    Raises:
+        TypeError: It is not a datetime.
+        ValueError: It has no time zone, or no clock shows it.
+    """
+    if not isinstance(value, datetime):
+        raise TypeError(
+            f"{name} must be a datetime, such as datetime(2025, 1, 31, 12, tzinfo=UTC),"
+            f" not {value!r}"
+        )
+    if value.tzinfo is None:
+        raise ValueError(
+            f"{name} needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
+        )
+    if value.year not in _YEARS:
+        raise ValueError(f"{name} must be in the years 1000 to 9000, not {value.year}")
+
+
+def check_count(name: str, value: Any, most: int) -> None:
+    """Refuse a *value* that is not a whole number from 1 to *most*.
+
+    Raises:
+        TypeError: It is not a whole number.
+        ValueError: It is too small or too large.
+    """
+    if not is_number(value, int):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if not 1 <= value <= most:
+        raise ValueError(f"{name} must be 1 to {most:,}, not {value:,}")
+
+
+def check_names(given: Iterable[object], known: Iterable[str], kind: str) -> None:
+    """Refuse a name that does not exist, and say which one is meant.
+
+    Raises:
+        TypeError: A name is not *known*.
+    """
+    names = [*known]
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, 1)
+            advice = f"did you mean {near[0]!r}?" if near else f"use {', '.join(names)}"
+            raise TypeError(f"{name!r} is not {kind}: {advice}")
+
+
+def is_number(value: Any, kind: Any) -> bool:
+    """Whether *value* is a number of a *kind*; True and False are not."""
+    return isinstance(value, kind) and not isinstance(value, bool)
