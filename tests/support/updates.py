@@ -10,9 +10,10 @@ import pkgutil
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import dlt
@@ -27,6 +28,8 @@ from warehouse.inside import COLUMNS
 
 if TYPE_CHECKING:
     from sitestats.emulator import Emulator
+
+T = TypeVar("T")
 
 NOW = dt.datetime(2026, 3, 5, 20, tzinfo=dt.UTC)
 """The fourth of March is the last day that is over; in Tokyo it is the fifth."""
@@ -72,6 +75,14 @@ def run(
     given = {"first_day": FIRST, "lists": LISTS, "client": emulator.client(retries=0)}
     source = sitestats_source(**{**given, "now": ticking(emulator.now), **options})
     return update(pipeline(folder, destination), source)
+
+
+def elsewhere(function: Callable[..., T], *arguments: Any) -> T:
+    """The result of *function*, while an update is under way: dlt runs one at a time in
+    a thread.
+    """
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(function, *arguments).result()
 
 
 # Importing dlt takes seconds: a process does it once, and forks for each update.

@@ -19,8 +19,10 @@ import dlt
 import psycopg2
 import pytest
 
+from sitestats import BusyError
 from sitestats.emulator import Emulator
-from updates import NOW, QUERIES, Tables, run, tables, tables_of
+from sitestats.warehouse import DestinationError
+from updates import NOW, QUERIES, Tables, elsewhere, run, tables, tables_of
 from warehouse.inside import without_adbc
 
 LISTS: Final = ("pages", "countries", "events", "months")
@@ -95,3 +97,50 @@ def test_it_has_what_duckdb_has(
     assert "coverage_pkey ON web.coverage USING btree (hostname)" in indexes
     assert ("web_staging",) not in schemas
     assert about + column == [("The totals of each website and day",), ("The website",)]
+
+
+def test_a_second_machine_is_refused(database: str, tmp_path: Path) -> None:
+    """It names the connection of the first one; without that connection, the first one
+    loads nothing more.
+    """
+    emulator = Emulator.made_up(1, days=3, now=NOW)
+    postgres = dlt.destinations.postgres(database)
+    refused: list[str] = []
+    ended: list[Any] = []
+
+    def interfere(_done: int, _total: int | None) -> None:
+        with pytest.raises(BusyError) as raised:
+            elsewhere(run, tmp_path / "second", emulator, postgres)
+        refused.append(str(raised.value))
+
+    def disconnect(_done: int, _total: int | None) -> None:
+        if not ended:
+            with connected(database) as execute:
+                sql = (
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE application_name LIKE 'sitestats, process %'"
+                )
+                ended.extend(execute(sql).fetchall())
+
+    run(tmp_path / "first", emulator, postgres, lists=["pages"], progress=interfere)
+    assert f"sitestats, process {os.getpid()} on " in refused[0]
+    before = tables_in(database)
+    lists = ["pages", "countries"]
+    with pytest.raises(BusyError, match="the connection with the lock was lost"):
+        run(tmp_path / "third", emulator, postgres, lists=lists, progress=disconnect)
+    assert ended == [(True,)]
+    assert tables_in(database) == before
+    assert run(tmp_path / "second", emulator, postgres, lists=lists).failed == {}
+
+
+def test_a_server_that_is_down_is_an_error_to_try_later(tmp_path: Path) -> None:
+    """A wrong password is not."""
+    emulator = Emulator.made_up(1, days=3, now=NOW)
+    for address, retryable in (
+        ("postgresql://u:p@127.0.0.1:1/web", True),
+        (f"{os.environ['POSTGRES']}no_such_database", False),
+    ):
+        with pytest.raises(DestinationError) as raised:
+            run(tmp_path, emulator, dlt.destinations.postgres(address))
+        assert raised.value.retryable is retryable
+        assert emulator.requests == ()

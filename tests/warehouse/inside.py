@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitestats.warehouse import _source, _tables, _update
+from sitestats.warehouse import _destinations, _source, _tables, _update
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,
@@ -69,4 +69,4 @@ def slow_down(patch: pytest.MonkeyPatch) -> None:
 
 def without_adbc(patch: pytest.MonkeyPatch) -> None:
     """Have no driver that loads Parquet files into PostgreSQL."""
-    patch.setattr(_update, "find_spec", lambda _: None)
+    patch.setattr(_destinations, "find_spec", lambda _: None)

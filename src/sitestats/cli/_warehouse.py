@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 _NAME: Final = "sitestats"
 """The pipeline's name, and the name of its DuckDB file."""
-_HOW_TO_CONFIGURE: Final = (
-    "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
-    "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
-)
 _HEADINGS: Final = {
     "hostname": "website",
     "timezone": "time zone",
@@ -179,7 +175,7 @@ def update(
         # In a container this may be the only process, and nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
-            report = made.update(pipeline, source)
+            report = made.update(pipeline, source, dry_run=dry_run)
         except KeyboardInterrupt as interrupt:
             interrupt.add_note(_CONTINUES)
             raise
@@ -243,7 +239,9 @@ def status(
       sitestats warehouse status --max-behind 2
     """
     with _opened(to) as made:
-        coverage = made.read_coverage(_pipeline(to))
+        pipeline = _pipeline(to)
+        coverage = made.read_coverage(pipeline)
+        is_locked = made.has_lock(pipeline)
     if not coverage:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
@@ -265,6 +263,8 @@ def status(
         click.echo(f"{good:,} of {number:,} websites up to date{oldest}")
         if gone := len(rows) - len(listed):
             click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
+        if not is_locked:
+            click.echo(f"no lock in {to.name}: run one update of a dataset at a time")
         if shown := rows if every else bad:
             print_table(shown, _HEADINGS)
     exit_with(Code.TRY_LATER if late and max_behind is not None else Code.OK)
@@ -343,40 +343,10 @@ def _opened(to: Destination) -> Generator[ModuleType]:
     # This import comes first: if dlt is missing, it says what to install.
     from sitestats import warehouse as made
 
-    # isort: split
-    from dlt.common.configuration.exceptions import ConfigurationException
-    from dlt.common.destination import exceptions
-    from dlt.common.exceptions import DltException, MissingDependencyException
-
     try:
-        with chdir(to.folder):
+        with chdir(to.folder), made.readable_errors():
             # dlt's log of a failure is printed here.
             made.set_default("runtime.log_level", value="CRITICAL")
             yield made
-    except DltException as error:
-        causes: list[BaseException] = [error]
-        # What is behind the first one of another library, dlt or that has handled.
-        while isinstance(causes[-1], DltException) and (
-            cause := causes[-1].__cause__ or causes[-1].__context__
-        ):
-            causes.append(cause)
-        for cause in causes:
-            if isinstance(cause, click.Abort):
-                raise cause from None
-            if isinstance(
-                cause,
-                ConfigurationException
-                | MissingDependencyException
-                | exceptions.UnknownDestinationModule,
-            ):
-                # The other lines list the places where dlt has looked.
-                why = " ".join(str(cause).splitlines()[:2])
-                fail(f"{why}\n{_HOW_TO_CONFIGURE}", Code.WRONG_USE)
-        # dlt takes a broken file for a lost connection too.
-        kinds = (exceptions.DestinationTransientException, OSError)
-        can_mend = to.name != "duckdb" and any(isinstance(c, kinds) for c in causes)
-        first, _, _ = str(causes[-1]).partition("\n")
-        fail(
-            f"the destination failed: {first}",
-            Code.TRY_LATER if can_mend else Code.GIVE_UP,
-        )
+    except made.DestinationError as error:
+        fail(str(error), Code.TRY_LATER if error.retryable else Code.GIVE_UP)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from sitestats._base.errors import MissingExtraError
 
 try:
+    from ._destinations import has_lock as has_lock
+    from ._errors import DestinationError
+    from ._errors import readable_errors as readable_errors
     from ._source import Estimate, sitestats_source
     from ._source import set_default as set_default
     from ._update import Update, forget, read_coverage, update
@@ -20,6 +23,7 @@ from ._days import Coverage, last_day
 
 __all__ = [
     "Coverage",
+    "DestinationError",
     "Estimate",
     "Update",
     "forget",

@@ -64,6 +64,8 @@ class UnderWay:
 
     stack: ExitStack
     """The contexts that it closes at its end."""
+    is_dry: bool = False
+    """Whether it ends before the first request of days."""
     signal: int | None = None
     """The signal that waits until what was read is loaded."""
     requests: int = 0
@@ -241,11 +243,11 @@ class _Run:
     def read_days(self) -> Iterator[DataItemWithMeta]:
         """The tables of days and months, and the progress of each website."""
         state = dlt.current.resource_state()
-        days = self._continued(state)
-        self._rows = {name: Rows(name) for name in (DAYS, *state["lists"])}
         with ExitStack() as stack:
-            client = stack.enter_context(self.make_client())
             update = UPDATE.get() or UnderWay(stack)
+            days = self._continued(state, update)
+            self._rows = {name: Rows(name) for name in (DAYS, *state["lists"])}
+            client = stack.enter_context(self.make_client())
             if update.show is None:
                 bar = showing(self.progress, "requests")
                 update.show = update.stack.enter_context(bar)
@@ -270,7 +272,7 @@ class _Run:
                 self._websites = client.websites.list()
         return self._websites
 
-    def _continued(self, state: dict[str, Any]) -> Days:
+    def _continued(self, state: dict[str, Any], update: UnderWay) -> Days:
         """The days where the last load left them, if dlt has stored that one."""
         if self._days is not None and self._loads == state.get("loads"):
             return self._days
@@ -303,8 +305,10 @@ class _Run:
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
         if self.approve is not None:
-            if not self.approve(estimate):
+            if not self.approve(estimate) or update.is_dry:
                 raise Declined
+        elif update.is_dry:
+            raise Declined
         elif estimate.is_large:
             warn(f"this update is large: {estimate}")
         return self._days

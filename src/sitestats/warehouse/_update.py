@@ -10,14 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 from dlt.common.exceptions import DltException
-from dlt.pipeline.exceptions import PipelineStepFailed
 
 from sitestats import StatsQuery
 from sitestats._base.errors import (
@@ -27,10 +25,11 @@ from sitestats._base.errors import (
     SiteStatsError,
     warn,
 )
-from sitestats._base.lock_files import locked
 from sitestats._base.text import did_you_mean, shown
 
 from ._days import Coverage
+from ._destinations import Look, alone_at, alone_with, destination_of
+from ._errors import readable_errors
 from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default
 from ._tables import COLUMNS, DAYS, EMPTY, comments, key
 
@@ -107,7 +106,7 @@ class Update:
         )
 
 
-def update(pipeline: Pipeline, source: DltSource) -> Update:
+def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> Update:
     """Run *source* until each website is up to date, or has failed.
 
     Each run is one load. Progress is read from the destination, so days that were not
@@ -120,16 +119,19 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
         pipeline: The pipeline of dlt. Use it for this source alone, because pending
             packages in its folder are dropped.
         source: A source that ``sitestats_source`` made.
+        dry_run: Whether to end once the source's ``approve`` has the number of
+            requests. It needs no lock, and leaves nothing.
 
     Raises:
-        BusyError: Another update of this pipeline is in progress on this machine, or
-            another program has had the DuckDB file open for three minutes.
+        BusyError: Another update of this dataset is in progress, on this machine or
+            another one, or another program has had the DuckDB file open for three
+            minutes. It also ends an update that has lost its lock.
         ConfigurationError: The first day is missing or in the future, or a list is new
             to the dataset and the source names websites.
         SiteStatsError: The websites can't be listed.
         KeyboardInterrupt: It was interrupted. The next update continues after the last
             load.
-        dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
+        DestinationError: The destination failed.
 
     Example:
         >>> from datetime import UTC, datetime, timedelta
@@ -156,8 +158,10 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
         >>> folder.cleanup()
     """
     loads: list[LoadInfo] = []
-    file_format: Any = _best_format(pipeline)
-    with suppress(Declined), _under_way() as under_way, _alone(pipeline):
+    file_format: Any = destination_of(pipeline).file_format()
+    alone = _alone_in_folder if dry_run else _alone
+    with suppress(Declined), _under_way() as under_way, alone(pipeline) as look:
+        under_way.is_dry = dry_run
         while under_way.left and not under_way.signal:
             _begin_at_destination(pipeline, under_way)
             pipeline.activate()
@@ -165,6 +169,7 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
+            look()
             loads.append(_when_free(pipeline.load, under_way))
             _store_coverage(pipeline)
         if loads:
@@ -185,10 +190,10 @@ def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
 
     Raises:
         BusyError: The destination is in use, and that file does not exist.
-        dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
+        DestinationError: The destination failed.
     """
     try:
-        with _alone(pipeline):
+        with _alone_in_folder(pipeline):
             _begin_at_destination(pipeline)
             return _coverage_in(_state_in(pipeline.state))
     except BusyError as error:
@@ -216,13 +221,13 @@ def forget(
     Raises:
         ConfigurationError: The warehouse has no such website, or it is still listed.
         BusyError: As for ``update``.
-        dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
+        DestinationError: The destination failed.
     """
     with _alone(pipeline):
         _begin_at_destination(pipeline)
         state = _state_in(pipeline.state)
         names = {_known_name(name, state, force=force) for name in hostnames}
-        if _kind(pipeline) != "filesystem":
+        if not destination_of(pipeline).keeps_old_rows:
             with pipeline.sql_client() as client:
                 table = client.make_qualified_table_name("coverage")
                 for name in names:
@@ -254,28 +259,23 @@ def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
 
 
 @contextmanager
-def _alone(pipeline: Pipeline) -> Generator[None]:
-    """Lock *pipeline* against other runs on this machine; unwrap the source's errors.
+def _alone_in_folder(pipeline: Pipeline) -> Generator[Look]:
+    """Lock the folder of *pipeline*, and make dlt's errors readable.
 
     dlt itself lets two runs share a folder, and one of them fails somewhere.
     """
     set_default("runtime.dlthub_telemetry", value=False)
+    what = f"the pipeline {pipeline.pipeline_name!r} on this machine"
     path = _beside(pipeline, "lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    busy = (
-        f"another run uses the pipeline {pipeline.pipeline_name!r} on this machine: "
-        f"wait for its end, and run this one again (it holds {path})"
-    )
-    try:
-        with locked(str(path), busy=busy):
-            yield
-    except PipelineStepFailed as error:
-        cause: BaseException | None = error
-        while cause and not isinstance(cause, (SiteStatsError, KeyboardInterrupt)):
-            cause = cause.__cause__
-        if cause is None:
-            raise
-        raise cause from None
+    with readable_errors(pipeline), alone_with(path, what) as look:
+        yield look
+
+
+@contextmanager
+def _alone(pipeline: Pipeline) -> Generator[Look]:
+    """Lock the folder of *pipeline*, and the data wherever it is updated from."""
+    with _alone_in_folder(pipeline), alone_at(pipeline) as look:
+        yield look
 
 
 @contextmanager
@@ -372,7 +372,8 @@ def _tidy(pipeline: Pipeline) -> None:
 
     It does everything each time, since the update before may have been killed.
     """
-    if _kind(pipeline) == "filesystem":
+    destination = destination_of(pipeline)
+    if destination.keeps_old_rows:
         return
     with pipeline.sql_client() as client:
         # SQL tools list its copy of each table. dlt makes the dataset again.
@@ -386,11 +387,11 @@ def _tidy(pipeline: Pipeline) -> None:
             if "rank" in COLUMNS[table]:
                 client.execute_sql(f"DELETE FROM {name} WHERE {rank} = {EMPTY}")  # noqa: S608 - our own table
         # For other databases, dlt does it from its hints, as far as they can.
-        if _kind(pipeline) in {"duckdb", "postgres"}:
+        if destination.has_comments:
             with client.begin_transaction():
                 for table, name in names.items():
                     client.execute_many(comments(table, name))
-        if _kind(pipeline) == "postgres":
+        if destination.has_keys:
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
             # A load also uses the key to find the rows of a day, which it replaces.
             for table in names.keys() - {table for (table,) in keyed}:
@@ -398,23 +399,7 @@ def _tidy(pipeline: Pipeline) -> None:
                 client.execute_sql(f"ALTER TABLE {names[table]} ADD {sql}")
 
 
-def _best_format(pipeline: Pipeline) -> str | None:
-    """The format of the files to load; None for the destination's own."""
-    # In CSV, the default of PostgreSQL, an empty text would become null.
-    fast = "parquet" if find_spec("adbc_driver_postgresql") else "insert_values"
-    return {"postgres": fast, "filesystem": "parquet"}.get(_kind(pipeline))
-
-
 def _is_no_file_yet(pipeline: Pipeline) -> bool:
     """Whether the destination is a DuckDB file that is not there."""
-    if _kind(pipeline) != "duckdb":
-        return False
-    credentials: Any = pipeline.destination_client().config.credentials
-    # A connection that was given may have ":external:" in place of a path.
-    database = Path(credentials.database)
-    return database.is_absolute() and not database.exists()
-
-
-def _kind(pipeline: Pipeline) -> str:
-    """The name of the destination's type, such as duckdb or postgres."""
-    return pipeline.destination.destination_type.rpartition(".")[2]
+    file = destination_of(pipeline).file(pipeline)
+    return file is not None and not file.exists()

@@ -1,0 +1,78 @@
+"""Two updates of one dataset: the second one is refused, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dlt
+import pytest
+
+from sitestats import BusyError
+from sitestats.emulator import Emulator
+from sitestats.warehouse import forget, read_coverage
+from updates import NOW, elsewhere, pipeline, run, tables
+
+pytestmark = pytest.mark.slow
+
+DESTINATIONS: dict[str, Callable[[Path], Any]] = {
+    "duckdb": lambda folder: dlt.destinations.duckdb(str(folder / "sitestats.duckdb")),
+    "filesystem": lambda folder: dlt.destinations.filesystem(f"file://{folder}/files"),
+}
+
+
+def forget_in(folder: Path, destination: Any) -> None:
+    """Forget a website, from another folder."""
+    forget(pipeline(folder, destination), ["shop.example"])
+
+
+@pytest.mark.parametrize("name", DESTINATIONS)
+def test_a_second_update_from_another_folder_is_refused(
+    name: str, tmp_path: Path
+) -> None:
+    """It sends no request, and says who is updating; the first one is not disturbed,
+    and the next one may begin.
+    """
+    emulator = Emulator.made_up(1, days=3, now=NOW)
+    refused: list[str] = []
+
+    def interfere(_done: int, _total: int | None) -> None:
+        if refused:
+            return
+        other = DESTINATIONS[name](tmp_path)
+        before = len(emulator.requests)
+        with pytest.raises(BusyError) as raised:
+            elsewhere(run, tmp_path / "other", emulator, other)
+        refused.append(str(raised.value))
+        with pytest.raises(BusyError):
+            elsewhere(forget_in, tmp_path / "other", other)
+        assert len(emulator.requests) == before
+
+    given = {"lists": ["pages"], "progress": interfere}
+    report = run(tmp_path / "first", emulator, DESTINATIONS[name](tmp_path), **given)
+    assert report.failed == {}
+    assert f": process {os.getpid()} on " in refused[0]
+    given["progress"] = None
+    run(tmp_path / "other", emulator, DESTINATIONS[name](tmp_path), **given)
+    second = pipeline(tmp_path / "other", DESTINATIONS[name](tmp_path))
+    assert [*read_coverage(second)] == [*emulator.websites]
+
+
+def test_an_update_that_has_lost_its_lock_loads_nothing(tmp_path: Path) -> None:
+    """Somebody removed the file, so another update may have the lock."""
+    emulator = Emulator.made_up(1, days=3, now=NOW)
+    run(tmp_path, emulator, lists=["pages"])
+    before = tables(tmp_path)
+    lock = tmp_path / "sitestats.duckdb.lock"
+
+    def remove(_done: int, _total: int | None) -> None:
+        lock.unlink(missing_ok=True)
+
+    with pytest.raises(BusyError, match="was removed; what was read is not loaded"):
+        run(tmp_path, emulator, lists=["pages", "countries"], progress=remove)
+    assert tables(tmp_path) == before
+    shutil.rmtree(tmp_path / "pipelines")
+    assert run(tmp_path, emulator).failed == {}
