@@ -38,6 +38,12 @@ STATE = pytest.StashKey[str]()
 END = "-----END CERTIFICATE-----\n"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Know a setting of pyproject.toml that pytest has from version 9."""
+    name = "faulthandler_exit_on_timeout"
+    parser.addini(name, "End the process of a test that hangs.", "bool", default=False)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the state folder of the tests, and a short list of certificates."""
     config.stash[STATE] = tempfile.mkdtemp(prefix="sitestats-state-")
