@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,8 @@ import attrs
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
+
+from sitestats._base import errors
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -104,17 +105,11 @@ NOT_CONSTRUCTED = {
     "Stats",
 }
 
-# The __module__ of a public class is public. Sphinx needs the one that defines it, to
-# find the docstrings of its attributes.
-for name in ("__init__", "types", "emulator/__init__", "provisioning/__init__"):
-    file = SOURCE / f"{name}.py"
-    package = ".".join(file.relative_to(SOURCE.parent).parent.parts)
-    for imported in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(imported, ast.ImportFrom) and imported.level and imported.module:
-            module = import_module(f"{package}.{imported.module}")
-            for public in (vars(module)[alias.name] for alias in imported.names):
-                if isinstance(public, type):
-                    public.__module__ = module.__name__
+# An error's __module__ is the public one. Sphinx needs the one that defines it, to find
+# the docstrings of its attributes.
+for public in vars(errors).values():
+    if isinstance(public, type) and public.__module__ == "sitestats":
+        public.__module__ = errors.__name__
 
 
 def show_signature(

@@ -1,6 +1,8 @@
 """A typed client of a web analytics service, sync and async.
 
-Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
+Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``. A name is imported when
+it is first used, so a program pays for what it needs. Type checkers read the imports,
+and the table below them is the same for Python.
 """
 
 from __future__ import annotations
@@ -75,4 +77,72 @@ if TYPE_CHECKING:
     from ._store.sqlite import Store as Store
     from .provisioning._specs import WebsiteSpec as WebsiteSpec
 else:
-    __all__, __getattr__, __dir__ = lazy(__name__)
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "sitestats.provisioning": ("provisioning",),
+            "sitestats.types": ("types",),
+            "sitestats._client.async_client": ("AsyncClient",),
+            "sitestats._client.client": ("Client",),
+            "sitestats._base.errors": (
+                "AuthenticationError",
+                "BadRequestError",
+                "BusyError",
+                "ClientClosedError",
+                "ConfigurationError",
+                "ConnectionFailedError",
+                "FieldNotRequestedError",
+                "InvalidInputError",
+                "InvalidResponseError",
+                "MissingExtraError",
+                "NotFoundError",
+                "PermissionDeniedError",
+                "Problem",
+                "RateLimitedError",
+                "ReadOnlyError",
+                "RequestTimeoutError",
+                "ResponseTooLargeError",
+                "ServerError",
+                "SiteStatsError",
+                "SiteStatsWarning",
+                "StatusError",
+                "TransportError",
+                "UsageError",
+                "WebsiteLockedError",
+            ),
+            "sitestats._base.fields": ("FieldName",),
+            "sitestats._configuration.profiles": ("profile_names",),
+            "sitestats._configuration.settings": (
+                "KeyValueStore",
+                "RetryPolicy",
+            ),
+            "sitestats._protocol.check_setup": ("SetupReport",),
+            "sitestats._query.builder": ("StatsQuery",),
+            "sitestats._query.rules": (
+                "Filters",
+                "Interval",
+            ),
+            "sitestats._results.entries": (
+                "Entries",
+                "EventCount",
+                "HistogramEntry",
+                "ListEntry",
+                "PageEntry",
+            ),
+            "sitestats._results.outcomes": (
+                "AsyncOutcomes",
+                "Failed",
+                "Outcome",
+                "Outcomes",
+                "Succeeded",
+            ),
+            "sitestats._results.stats": ("Stats",),
+            "sitestats._results.websites": (
+                "AddedWebsite",
+                "Website",
+                "WebsiteList",
+            ),
+            "sitestats._store.sqlite": ("Store",),
+            "sitestats.provisioning._specs": ("WebsiteSpec",),
+        },
+    )

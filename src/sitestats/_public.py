@@ -1,8 +1,4 @@
-"""The public names: those that are imported late, and those that pickles have.
-
-``sitestats`` imports a name when it is first used, so a program pays for what it needs.
-Pickles and tracebacks have the public module of a class, so files can be moved.
-"""
+"""What public modules and public classes do: late imports, and errors that help."""
 
 from __future__ import annotations
 
@@ -10,77 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NoReturn
-
-PUBLIC: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    "sitestats": {
-        "_client.async_client": ("AsyncClient",),
-        "_client.client": ("Client",),
-        "_base.errors": (
-            *("AuthenticationError", "BadRequestError", "BusyError"),
-            *("ClientClosedError", "ConfigurationError", "ConnectionFailedError"),
-            *("FieldNotRequestedError", "InvalidInputError", "InvalidResponseError"),
-            *("MissingExtraError", "NotFoundError", "PermissionDeniedError", "Problem"),
-            *("RateLimitedError", "ReadOnlyError", "RequestTimeoutError"),
-            *("ResponseTooLargeError", "ServerError", "SiteStatsError"),
-            *("SiteStatsWarning", "StatusError", "TransportError", "UsageError"),
-            "WebsiteLockedError",
-        ),
-        "_base.fields": ("FieldName",),
-        "_configuration.profiles": ("profile_names",),
-        "_configuration.settings": ("KeyValueStore", "RetryPolicy"),
-        "_protocol.check_setup": ("SetupReport",),
-        "_query.builder": ("StatsQuery",),
-        "_query.rules": ("Filters", "Interval"),
-        "_results.entries": (
-            *("Entries", "EventCount", "HistogramEntry", "ListEntry", "PageEntry"),
-        ),
-        "_results.outcomes": (
-            *("AsyncOutcomes", "Failed", "Outcome", "Outcomes", "Succeeded"),
-        ),
-        "_results.stats": ("Stats",),
-        "_results.websites": ("AddedWebsite", "Website", "WebsiteList"),
-        "_store.sqlite": ("Store",),
-        "provisioning": ("provisioning",),
-        "provisioning._specs": ("WebsiteSpec",),
-        "types": ("types",),
-    },
-    "sitestats.emulator": {
-        "emulator._emulator": ("Emulator",),
-        "emulator._http": ("RecordedRequest",),
-        "emulator._loading": ("Loaded",),
-    },
-}
-"""The names of each module that imports a name when it is first used, by the module
-that defines it."""
-_CLASSES: Final = {
-    "sitestats": (name for names in PUBLIC["sitestats"].values() for name in names),
-    "sitestats.types": (
-        *("AsyncOutcomeStream", "AsyncStatsAPI", "AsyncWebsitesAPI", "Change"),
-        *("Changes", "ComparedPair", "Comparison", "Comparisons", "Credentials"),
-        *("EntryChange", "Headers", "HourEntry", "HttpRequest", "Kind", "NamedPeriod"),
-        *("NotGiven", "OutcomeStream", "SetupRow", "StatsAPI", "StoreStats", "Table"),
-        *("TimedListEntry", "TimedPageEntry", "WebsitesAPI", "WeekEntry"),
-    ),
-    "sitestats.provisioning": (
-        *("Difference", "ProvisionedWebsite", "ProvisioningPlan"),
-        "ProvisioningReport",
-    ),
-}
-"""The names of what pickles have, by the module that they name."""
-_MODULES: Final = {n: module for module, names in _CLASSES.items() for n in names}
+from typing import TYPE_CHECKING, Any, NoReturn
 
 
 class Public:
-    """A class whose pickles have the name of a public module."""
+    """A class of results or settings, whose errors name the attributes that it has."""
 
     __slots__ = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # A user's own class may have the same name.
-        if cls.__module__.startswith("sitestats."):
-            cls.__module__ = _MODULES.get(cls.__name__, cls.__module__)
 
     if not TYPE_CHECKING:
 
@@ -106,17 +38,45 @@ def names_of(kind: type) -> str:
 
 
 def lazy(
-    public: str,
+    module: str, names: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of a *public* module."""
-    places = {name: where for where, names in PUBLIC[public].items() for name in names}
-    known = vars(sys.modules[public])
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a *module* that imports late.
+
+    Args:
+        module: The name of the module.
+        names: Its names, by the module that defines them. A name that this module
+            does not define is a module itself.
+    """
+    places = {name: place for place, defined in names.items() for name in defined}
+    known = vars(sys.modules[module])
 
     def get(name: str) -> object:
         if name not in places:
-            raise AttributeError(f"module {public!r} has no attribute {name!r}")
-        module = import_module(f"sitestats.{places[name]}")
-        value = known[name] = getattr(module, name, module)
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        defining = import_module(places[name])
+        value = known[name] = getattr(defining, name, defining)
         return value
 
     return sorted(places), get, lambda: sorted({*known, *places})
+
+
+def late_types(places: Mapping[str, tuple[str, str]]) -> Callable[[str], object]:
+    """``__getattr__`` of a module of types that annotations name.
+
+    Whoever reads an annotation, such as ``typing.get_type_hints``, imports its types.
+    The type of an extra that is not installed is ``Any``.
+
+    Args:
+        places: The module and the name of each type, by the name in annotations.
+    """
+
+    def get(name: str) -> object:
+        if name not in places:
+            raise AttributeError(name)
+        module, defined = places[name]
+        try:
+            return getattr(import_module(module), defined)
+        except ImportError:
+            return Any
+
+    return get

@@ -7,22 +7,20 @@ import inspect
 import re
 import subprocess
 import sys
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import pytest
 
 import sitestats
 from sitestats import AsyncClient, Client
-from sitestats._public import PUBLIC, Public
 
 PACKAGE: Final = Path(sitestats.__file__).parent
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 LATE: Final = {
     "_results/bases": ("_display/",),
+    "_results/late": ("_comparison/comparison", "_testing/sample_body"),
     "_results/outcomes": ("_comparison/comparison",),
     "_results/stats": (
         "_comparison/comparison",
@@ -30,7 +28,7 @@ LATE: Final = {
         "_testing/sample_body",
     ),
 }
-"""Imports within functions, of what stands above."""
+"""Late imports of what stands above."""
 
 
 def place(path: Path) -> str:
@@ -100,27 +98,6 @@ def test_the_clients_have_the_same_names() -> None:
                 if callable(getattr(one, name)):
                     blocking, awaited = getattr(one, name), getattr(two, name)
                     assert parameters(blocking) == parameters(awaited), name
-
-
-def test_every_public_name_is_there() -> None:
-    """Every public name can be imported, by its own name; all errors are exported."""
-    for public in (*PUBLIC, "sitestats.types", "sitestats.provisioning"):
-        module = import_module(public)
-        names = [name for name in vars(module) if "A" <= name[0] <= "Z"]
-        for name in getattr(module, "__all__", names):
-            value = getattr(module, name)
-            is_module = public == "sitestats" and name in {"provisioning", "types"}
-            assert isinstance(value, ModuleType) == is_module
-            if isinstance(value, type) and issubclass(value, Public):
-                assert (value.__module__, value.__name__) == (public, name)
-    for error in below(sitestats.SiteStatsError):
-        assert error.__name__ in sitestats.__all__ or error.__module__[9:11] != "._"
-
-
-def below(error: type[Exception]) -> set[type[Exception]]:
-    """The subclasses, and theirs."""
-    found = set(error.__subclasses__())
-    return found.union(*map(below, found))
 
 
 @pytest.mark.parametrize(

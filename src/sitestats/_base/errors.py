@@ -29,8 +29,6 @@ The attributes of an error are its arguments too, so that it pickles by them. No
 holds a credential: a request has none.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import warnings
@@ -384,3 +382,18 @@ def warn(message: str) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, SiteStatsWarning, stacklevel=level)
+
+
+# --- names ------------------------------------------------------------------------
+
+
+def _name_public_module(kind: type[BaseException]) -> None:
+    kind.__module__ = _PACKAGE
+    for below in kind.__subclasses__():
+        _name_public_module(below)
+
+
+# A traceback names an error as you import it. Annotations are values in this module,
+# since that one lacks the names that they use.
+_name_public_module(SiteStatsError)
+_name_public_module(SiteStatsWarning)

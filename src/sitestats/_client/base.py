@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -24,21 +25,17 @@ from sitestats._base.errors import ConfigurationError
 from sitestats._configuration.secrets import wrapped
 from sitestats._configuration.settings import (
     NOT_GIVEN,
+    KeyValueStore,
     NotGiven,
+    RetryPolicy,
     Settings,
     credential_of_environment,
     resolve,
 )
 from sitestats._public import Public, names_of
 
+from . import late
 from .runner import AsyncRunner, Runner
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Mapping
-
-    from sitestats._configuration.settings import KeyValueStore, RetryPolicy
-    from sitestats._store.sqlite import Store
 
 HttpClientT = TypeVar("HttpClientT")
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
@@ -54,7 +51,7 @@ class Options(TypedDict, Generic[HttpClientT], total=False):
     max_connections: int
     read_only: bool
     proxy: str | NotGiven | None
-    verify: bool | str | os.PathLike[str] | ssl.SSLContext
+    verify: bool | str | os.PathLike[str] | late.SSLContext
     headers: Mapping[str, str] | None
     store: str | os.PathLike[str] | KeyValueStore | None
     http_client: HttpClientT | None
@@ -86,7 +83,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     _sender: Any
     _runner: RunnerT
     _owns_sender: bool = False
-    _own_store: Store | None = None
+    _own_store: late.Store | None = None
 
     def __init__(
         self,
@@ -100,7 +97,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         max_connections: int = 50,
         read_only: bool = False,
         proxy: str | NotGiven | None = NOT_GIVEN,
-        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
+        verify: bool | str | os.PathLike[str] | late.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         http_client: HttpClientT | None = None,

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, overload
 
-from sitestats._comparison.comparison import compare_halves
+from sitestats._base.fields import FieldsT
+from sitestats._base.progress import Progress
+from sitestats._comparison.comparison import Comparison, Comparisons, compare_halves
 from sitestats._protocol import operations
-from sitestats._protocol.check_setup import check_setup
+from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._protocol.flow import Moment
-from sitestats._query.builder import StatsQuery
+from sitestats._query.builder import Against, StatsQuery
+from sitestats._results.stats import Stats
+from sitestats._results.websites import AddedWebsite, WebsiteList
+from sitestats._wire.messages import JsonValue
 
+from . import late
 from .base import API, BaseClient
 from .get_many import OutcomeStream, StreamOptions
 from .runner import Runner
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
-
     import httpx  # noqa: F401 - the base class names it
-
-    from sitestats._base.fields import FieldsT
-    from sitestats._base.progress import Progress
-    from sitestats._comparison.comparison import Comparison, Comparisons
-    from sitestats._protocol.check_setup import SetupReport
-    from sitestats._query.builder import Against
-    from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, WebsiteList
-    from sitestats._wire.messages import JsonValue
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
-    from sitestats.provisioning._specs import WebsiteSpec
 
 
 class WebsitesAPI(API[Runner]):
@@ -101,7 +95,7 @@ class WebsitesAPI(API[Runner]):
             )
         )
 
-    def plan(self, specs: Iterable[WebsiteSpec | str]) -> ProvisioningPlan:
+    def plan(self, specs: Iterable[late.WebsiteSpec | str]) -> late.ProvisioningPlan:
         """Show what ``ensure`` would do, by the list of websites (section 4.1).
 
         Args:
@@ -130,12 +124,12 @@ class WebsitesAPI(API[Runner]):
 
     def ensure(
         self,
-        specs: Iterable[WebsiteSpec | str],
+        specs: Iterable[late.WebsiteSpec | str],
         *,
         journal: str | os.PathLike[str] | None = None,
         progress: Progress = None,
-        interrupted: Callable[[ProvisioningReport], object] | None = None,
-    ) -> ProvisioningReport:
+        interrupted: Callable[[late.ProvisioningReport], object] | None = None,
+    ) -> late.ProvisioningReport:
         """Add the missing websites of *specs*, one at a time (section 4.2).
 
         A run sends no website twice. If a failure leaves it unknown whether a website

@@ -9,7 +9,6 @@ import datetime as dt
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
-    TYPE_CHECKING,
     Any,
     Final,
     Generic,
@@ -40,8 +39,9 @@ from sitestats._base.text import counted, cut
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._results import late
 from sitestats._results.bases import Displayed, HasLists, Items, Table, draw
-from sitestats._results.entries import Entries, check_list, check_name
+from sitestats._results.entries import Entries, HistogramEntry, check_list, check_name
 from sitestats._results.outcomes import (
     ManyResults,
     Outcome,
@@ -51,6 +51,7 @@ from sitestats._results.outcomes import (
     no_entries,
     total_of,
 )
+from sitestats._results.stats import Stats
 from sitestats._results.tables import (
     Column,
     column_of,
@@ -60,13 +61,7 @@ from sitestats._results.tables import (
     of_rows,
     to_dicts,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from sitestats._results.entries import HistogramEntry
-    from sitestats._results.stats import Stats
-    from sitestats._wire.messages import JsonValue
+from sitestats._wire.messages import JsonValue
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
@@ -191,7 +186,9 @@ class Changes(Items[EntryChange, Never]):
             self, items=[item for item in self if item.direction in directions]
         )
 
-    def plot(self, count: CountName | None = None, *, ax: Axes | None = None) -> Axes:
+    def plot(
+        self, count: CountName | None = None, *, ax: late.Axes | None = None
+    ) -> late.Axes:
         """Draw each entry's count in both periods (the extra ``plot``).
 
         Args:
@@ -467,8 +464,8 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         field: TableName | None = None,
         count: CountName = "pageviews",
         *,
-        ax: Axes | None = None,
-    ) -> Axes:
+        ax: late.Axes | None = None,
+    ) -> late.Axes:
         """Draw both periods (the extra ``plot``).
 
         A histogram has a line for each period, on the dates of the later one, or of the
@@ -671,7 +668,9 @@ class Comparisons(ManyResults[Comparison, TableName]):
             key=lambda row: (row[1].absolute is None, -abs(row[1].absolute or 0)),
         )
 
-    def plot(self, total: TotalName | None = None, *, ax: Axes | None = None) -> Axes:
+    def plot(
+        self, total: TotalName | None = None, *, ax: late.Axes | None = None
+    ) -> late.Axes:
         """Draw a total of each website in both periods (the extra ``plot``).
 
         Args:

@@ -676,7 +676,7 @@ def check_query(given: object, where: str = "query") -> None:
         raise InvalidInputError([Problem(message, where=where)])
 
 
-Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
+Against: TypeAlias = Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery
 """The other period of a comparison: by its relation, by what ``during`` takes, by its
 days, or as a query."""
 

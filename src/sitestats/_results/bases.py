@@ -6,38 +6,36 @@ module is the only one of the results that does so.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, Self, TypeVar, overload
+from typing import (
+    IO,
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Never,
+    NoReturn,
+    Self,
+    TypeVar,
+    overload,
+)
 
 import attrs
 
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public
+from sitestats._query.builder import StatsQuery
+from sitestats._wire.messages import JsonValue
 
-from .tables import column_of, count_rows, to_dicts
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import IO
-
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-    from matplotlib.axes import Axes
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats._query.builder import StatsQuery
-    from sitestats._wire.messages import JsonValue
-
-    from .tables import Column
+from . import late
+from .tables import Column, column_of, count_rows, to_dicts
 
 
-def draw(result: object, ax: object, **choices: Any) -> Axes:
+def draw(result: object, ax: object, **choices: Any) -> late.Axes:
     """Draw *result* with matplotlib into *ax*, or into new axes; return the axes.
 
     Raises:
@@ -45,7 +43,7 @@ def draw(result: object, ax: object, **choices: Any) -> Axes:
     """
     from sitestats._display.plots import plot
 
-    axes: Axes = plot(result, ax, **choices)
+    axes: late.Axes = plot(result, ax, **choices)
     return axes
 
 
@@ -70,7 +68,7 @@ class HasRows(Generic[FieldT]):
         _tables: Callable[[], Iterable[Table]]
         """The sheets of a workbook."""
 
-    def to_pandas(self, field: FieldT | None = None) -> pd.DataFrame:
+    def to_pandas(self, field: FieldT | None = None) -> late.PandasFrame:
         """A pandas data frame (the extra ``pandas``).
 
         Days are ``datetime64``, hours ``datetime64`` in the zone of the response.
@@ -92,7 +90,7 @@ class HasRows(Generic[FieldT]):
 
         return to_pandas(self._rows_of(field))
 
-    def to_polars(self, field: FieldT | None = None) -> pl.DataFrame:
+    def to_polars(self, field: FieldT | None = None) -> late.PolarsFrame:
         """A polars data frame (the extra ``polars``).
 
         Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
@@ -109,7 +107,7 @@ class HasRows(Generic[FieldT]):
 
         return to_polars(self._rows_of(field))
 
-    def to_arrow(self, field: FieldT | None = None) -> pa.Table:
+    def to_arrow(self, field: FieldT | None = None) -> late.ArrowTable:
         """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
 
         Raises:
@@ -240,8 +238,8 @@ class Displayed(Public):
         return Display(self)._repr_html_()
 
     def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
+        self, console: late.Console, options: late.ConsoleOptions
+    ) -> late.RenderResult:
         from sitestats._display.display import Display
 
         return Display(self).__rich_console__(console, options)

@@ -4,7 +4,8 @@ Entries are structs of msgspec, since a response may hold thousands. ``Timed…`
 were requested with ``seconds_on_page``. For a histogram it is worked out when hours
 begin, what the period cuts, and what was not over yet.
 """
-# Annotations are values here, since the public module lacks the names that they use.
+
+from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
@@ -28,14 +29,11 @@ from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.periods import beginning, ending
+from sitestats._wire.messages import JsonValue
 
+from . import late
 from .bases import Items, draw
 from .tables import Column, Count, Hour, column_of, for_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from sitestats._wire.messages import JsonValue
 
 _HOUR: Final = dt.timedelta(hours=1)
 
@@ -48,7 +46,7 @@ class Entry(Public):
     columns: ClassVar[tuple[str, ...]] = ()
     """The names of the values, in the order of a table's columns."""
 
-    def to_dict(self) -> "dict[str, JsonValue]":
+    def to_dict(self) -> dict[str, JsonValue]:
         """The values by name, ready for JSON.
 
         >>> from sitestats import ListEntry
@@ -298,7 +296,7 @@ class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
     def _names(self) -> Sequence[object]:
         return [*map(for_json, self.column(self.entry_type.columns[0]))]
 
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, *, ax: late.Axes | None = None) -> late.Axes:
         """Draw the entries with matplotlib (the extra ``plot``).
 
         A histogram has bars of page views, and of visitors in front; more than 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias, cast
+from typing import Any, Final, Generic, NoReturn, Self, TypeAlias, cast
 
 import attrs
 
@@ -14,20 +14,13 @@ from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
+from sitestats._wire.messages import JsonValue
 
+from . import late
 from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
 from .entries import Entries, check_list, entry_class
+from .stats import Stats
 from .tables import Column, beside, column_of, for_json, label_of, stacked, subject
-
-if TYPE_CHECKING:
-    import numpy as np
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from sitestats._comparison.comparison import Comparisons
-    from sitestats._wire.messages import JsonValue
-
-    from .stats import Stats
 
 # --- one outcome ------------------------------------------------------------------
 
@@ -254,7 +247,7 @@ def _of_query(
 
 # --- collected outcomes -----------------------------------------------------------
 
-Collect: TypeAlias = "Callable[[Sequence[StatsQuery], float | NotGiven | None], Any]"
+Collect: TypeAlias = Callable[[Sequence[StatsQuery], float | NotGiven | None], Any]
 """Runs other queries, with the client and the options that the outcomes are of, until a
 deadline: outcomes, or what is awaited for them."""
 
@@ -279,7 +272,7 @@ class CollectedOutcomes(
         """The outcomes with statistics, in the order of the queries."""
         return tuple(item for item in self._items if isinstance(item, Succeeded))
 
-    def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
+    def compare_to(self, before: Outcomes | AsyncOutcomes) -> late.Comparisons:
         """Compare these outcomes with those *before*, website by website.
 
         Two queries about the same website, page and filters are compared. If there are
@@ -307,10 +300,10 @@ class CollectedOutcomes(
     def plot(
         self,
         *,
-        ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
+        ax: late.Axes | Sequence[late.Axes] | late.AxesArray | None = None,
         most: int = 24,
         sharey: bool = False,
-    ) -> NDArray[np.object_]:
+    ) -> late.AxesArray:
         """Draw the histogram of each website, side by side (the extra ``plot``).
 
         All have the same time axis. Outcomes about one website, page and filters are
@@ -340,7 +333,7 @@ class CollectedOutcomes(
         """
         axes: Any = draw(self, ax, most=most, sharey=sharey)
         self._warn("histogram")
-        return cast("NDArray[np.object_]", axes)
+        return cast("late.AxesArray", axes)
 
     def _sides(self) -> Sequence[Sides]:
         return [(outcome,) for outcome in self._items or (None,)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
-    TYPE_CHECKING,
     Any,
     Final,
     Generic,
@@ -27,11 +26,19 @@ from sitestats._base.errors import (
     Problem,
     warn,
 )
-from sitestats._base.fields import ENVELOPE, FIELDS, TOTALS, FieldsT, FieldsT_contra
+from sitestats._base.fields import (
+    ENVELOPE,
+    FIELDS,
+    TOTALS,
+    FieldsT,
+    FieldsT_contra,
+    TableName,
+)
 from sitestats._base.text import cut
-from sitestats._query.builder import parameters_of
+from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.messages import Headers, JsonValue, load_json
 
+from . import late
 from .bases import Displayed, HasLists, draw
 from .entries import (
     Entries,
@@ -42,14 +49,6 @@ from .entries import (
     check_list,
 )
 from .tables import Column, for_json, of_rows, subject
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from sitestats._base.fields import TableName
-    from sitestats._comparison.comparison import Comparison
-    from sitestats._query.builder import StatsQuery
-    from sitestats._testing.sample_body import StatsValues
 
 _List: TypeAlias = Entries[ListEntry]
 
@@ -154,7 +153,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         first_day: dt.date | None = None,
         last_day: dt.date | None = None,
         responded_at: dt.datetime | None = None,
-        **values: Unpack[StatsValues],
+        **values: Unpack[late.StatsValues],
     ) -> Stats[FieldsT]:
         """Make a result of given values, for unit tests.
 
@@ -333,7 +332,9 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         """
         return tuple(self._wrong.values())
 
-    def compare_to(self, before: Stats[FieldsT_contra]) -> Comparison[FieldsT_contra]:
+    def compare_to(
+        self, before: Stats[FieldsT_contra]
+    ) -> late.Comparison[FieldsT_contra]:
         """Compare this result with *before*, of the same query in another period.
 
         >>> query = StatsQuery("semicomplete.com").fields("pageviews")
@@ -347,7 +348,9 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
             raise TypeError("not a result; use client.stats.compare(query, against=…)")
         return warned([Comparison(self, before)])[0]
 
-    def plot(self, field: TableName | None = None, *, ax: Axes | None = None) -> Axes:
+    def plot(
+        self, field: TableName | None = None, *, ax: late.Axes | None = None
+    ) -> late.Axes:
         """Draw the histogram or a list, with the website and the period as the title.
 
         It needs the extra ``plot``. See ``Entries.plot``.

@@ -10,20 +10,16 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from enum import Enum
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from sitestats._base.fields import FIELD_ROWS, TOTALS
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
-from sitestats._query.builder import parameters_of
+from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import NO_FILTERS
-
-if TYPE_CHECKING:
-    from sitestats._query.builder import StatsQuery
-    from sitestats._wire.messages import JsonValue
-
+from sitestats._wire.messages import JsonValue
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
@@ -83,10 +79,6 @@ class Column(NamedTuple):
     def is_number(self) -> bool:
         """Whether it holds numbers, which stand to the right."""
         return self.kind in {Kind.COUNT, Kind.NUMBER}
-
-
-# A NamedTuple has no base class.
-Column.__module__ = "sitestats.types"
 
 
 def column_of(

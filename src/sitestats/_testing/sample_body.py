@@ -28,16 +28,14 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
     from sitestats._query.parameters import Parameters
 
-Row: TypeAlias = (
-    "tuple[str | None, int, int] | tuple[str | None, int, int, float | None]"
-)
+Row: TypeAlias = tuple[str | None, int, int] | tuple[str | None, int, int, float | None]
 """Value, page views, visitors; and the seconds where the query requests them."""
-ListRows: TypeAlias = "Iterable[Row | ListEntry]"
-PageRows: TypeAlias = "Iterable[Row | PageEntry]"
-HistogramRows: TypeAlias = (
-    "Iterable[tuple[dt.date | dt.datetime | str, int, int] | HistogramEntry]"
-)
-EventRows: TypeAlias = "Mapping[str, int] | Iterable[tuple[str, int] | EventCount]"
+ListRows: TypeAlias = Iterable[Row | ListEntry]
+PageRows: TypeAlias = Iterable[Row | PageEntry]
+HistogramRows: TypeAlias = Iterable[
+    tuple[dt.date | dt.datetime | str, int, int] | HistogramEntry
+]
+EventRows: TypeAlias = Mapping[str, int] | Iterable[tuple[str, int] | EventCount]
 
 
 class StatsValues(TypedDict, total=False):

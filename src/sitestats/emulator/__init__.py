@@ -19,4 +19,11 @@ if TYPE_CHECKING:
     from ._http import RecordedRequest as RecordedRequest
     from ._loading import Loaded as Loaded
 else:
-    __all__, __getattr__, __dir__ = lazy(__name__)
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "sitestats.emulator._emulator": ("Emulator",),
+            "sitestats.emulator._http": ("RecordedRequest",),
+            "sitestats.emulator._loading": ("Loaded",),
+        },
+    )

@@ -13,11 +13,12 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from uuid import uuid4
 
 import attrs
 
+import sitestats
 from sitestats._wire.messages import HttpResponse
 
 from . import _traffic
@@ -37,10 +38,6 @@ from ._responses import json_response
 from ._rows import Rows
 from ._service import Service
 from ._settings import check_count, check_credential, check_names
-
-if TYPE_CHECKING:
-    from sitestats import AsyncClient, Client
-
 
 BASE_URL: Final = "https://emulator.test"
 """The base address of clients without a socket."""
@@ -395,7 +392,7 @@ class Emulator:
         """A transport for httpx that needs no socket, sync and async."""
         return EmulatorTransport(self._handle)
 
-    def client(self, **options: Any) -> Client:
+    def client(self, **options: Any) -> sitestats.Client:
         """A sync client without a socket.
 
         It reads nothing from the environment.
@@ -408,18 +405,14 @@ class Emulator:
         ...     len(client.websites.list())
         3
         """
-        from sitestats import Client
-
-        return Client(
+        return sitestats.Client(
             **self._options(options),
             http_client=EmulatorClient(transport=self.transport(), trust_env=False),
         )
 
-    def async_client(self, **options: Any) -> AsyncClient:
+    def async_client(self, **options: Any) -> sitestats.AsyncClient:
         """An async client without a socket; see ``client``."""
-        from sitestats import AsyncClient
-
-        return AsyncClient(
+        return sitestats.AsyncClient(
             **self._options(options),
             http_client=AsyncEmulatorClient(
                 transport=self.transport(), trust_env=False
