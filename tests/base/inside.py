@@ -6,6 +6,7 @@ from sitestats._base.errors import warn
 from sitestats._base.fields import FIELD_ROWS, Field
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.progress import ShowProgress, showing
+from sitestats._base.text import csv_line, unmarked
 from sitestats._query.periods import timezone as zone_name
 from sitestats.emulator._parameters import FIELDS as EMULATED_FIELDS
 from sitestats.emulator._parameters import LISTS as EMULATED_LISTS
@@ -18,8 +19,10 @@ __all__ = [
     "MODULE_OF_FIELDS",
     "Field",
     "ShowProgress",
+    "csv_line",
     "normalise_hostname",
     "showing",
+    "unmarked",
     "warn",
     "zone_name",
 ]

@@ -165,7 +165,7 @@ def test_every_problem_is_reported_at_once(
 
 def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
     """Control characters in paths and referrers are shown, not sent to the terminal;
-    and CSV has no formula for a spreadsheet.
+    and CSV has no formula for a spreadsheet, unless it is raw.
     """
     path, campaign = "/\x1b[2J\x1b]0;owned\x07", '=HYPERLINK("http://x/";"\x1b[2J")'
     row = {"path": path, "document_referrer": "a\u202eb", "utm_campaign": campaign}
@@ -176,7 +176,25 @@ def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
     assert all(text.isprintable() for text in done.out.split("\n"))
     options = ("-f", "utm_campaigns", "--last", 7, "--format", "csv")
     (row,) = rows_of(run("stats", "evil.example", *options).out)
-    assert row["value"] == "'" + campaign.replace("\x1b", "\\x1b")
+    assert row["value"] == f"'{campaign}"
+    (row,) = rows_of(run("stats", "evil.example", *options, "--raw").out)
+    assert row["value"] == campaign
+    done = run("stats", "evil.example", "--last", 7, "--raw")
+    assert done.code == 2
+    assert "--raw is for CSV: add --format csv" in done.err
+
+
+def test_csv_in_a_terminal_is_escaped(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file has the text as it is; a terminal would obey some of it."""
+    emulator.load([{"utm_campaign": "\x1b[2J\u200d"}], hostname="worse.example")
+    options = ("-f", "utm_campaigns", "--last", 7, "--format", "csv")
+    (row,) = rows_of(run("stats", "worse.example", *options).out)
+    assert row["value"] == "\x1b[2J\u200d"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    (row,) = rows_of(run("stats", "worse.example", *options).out)
+    assert row["value"] == r"\x1b[2J\u200d"
 
 
 def test_a_store_saves_requests(

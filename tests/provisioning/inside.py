@@ -8,7 +8,7 @@ from typing import Any
 
 from inside import settings_of
 from sitestats import Client
-from sitestats._base.text import csv_line, plain
+from sitestats._base.text import csv_line
 from sitestats.provisioning import ProvisioningReport, _journal
 from sitestats.provisioning._ensure import EnsureFlow
 from sitestats.provisioning._report import State, plan_websites
@@ -21,7 +21,6 @@ __all__ = [
     "csv_line",
     "journal_of",
     "own_journals",
-    "plain",
     "plan_websites",
     "table_of",
 ]

@@ -12,10 +12,14 @@ from typing import Final
 
 _LONGEST: Final = 60
 """Characters of a value in a message."""
-FORMULA: Final = "'* *[=+\\-@\uff1d\uff0b\uff0d\uff20]"
-"""A pattern of what a spreadsheet takes for a formula, and of that marked as text."""
-# A spreadsheet that writes decimals with a comma splits cells at semicolons.
-_FORMULA: Final = re.compile(rf"(^|;)(?={FORMULA})")
+# What a spreadsheet takes for a formula at the beginning of a cell, also in the wide
+# forms of East Asia, and what was marked as text before.
+_FORMULA: Final = r"'*[^\S\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+# Where decimals have a comma, a spreadsheet splits a line at semicolons, and takes line
+# ends within a value for the ends of rows.
+_BEGINNING: Final = r"(?:^|(?<=[;\r\n]))"
+_TO_MARK: Final = re.compile(rf"{_BEGINNING}(?={_FORMULA})|^(?=')")
+_MARKED: Final = re.compile(rf"{_BEGINNING}'(?={_FORMULA})|^'(?=')")
 
 
 def shown(value: object) -> str:
@@ -73,15 +77,16 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def csv_line(values: Iterable[object]) -> str:
+def csv_line(values: Iterable[object], *, marked: bool = True) -> str:
     """A line of CSV: None is an empty cell, and a flag is ``true`` or ``false``.
 
-    A ``'`` keeps a spreadsheet from taking a text for a formula.
+    If it is *marked*, a ``'`` keeps a spreadsheet from running a text as a formula, and
+    a text that begins with ``'`` has another one, so that ``unmarked`` gets each back.
 
     >>> print(csv_line(["a b", True, None, "d,e", "=1+1", "a;-1", "1-1"]), end="")
     a b,true,,"d,e",'=1+1,a;'-1,1-1
     """
-    cells = [_cell(value) for value in values]
+    cells = [_cell(value, marked=marked) for value in values]
     # Readers drop blanks around a cell without quotes.
     has_blanks = any(isinstance(cell, str) and cell != cell.strip() for cell in cells)
     line = StringIO()
@@ -93,7 +98,18 @@ def csv_line(values: Iterable[object]) -> str:
     return line.getvalue()
 
 
-def _cell(value: object) -> object:
+def _cell(value: object, *, marked: bool) -> object:
     if isinstance(value, bool):
         return str(value).lower()
-    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
+    if isinstance(value, str) and marked:
+        return _TO_MARK.sub("'", value)
+    return value
+
+
+def unmarked(cell: str) -> str:
+    """The text of a cell without the ``'`` that ``csv_line`` put before a formula.
+
+    >>> unmarked("'=1+1"), unmarked("a;'-1"), unmarked("'tis")
+    ('=1+1', 'a;-1', "'tis")
+    """
+    return _MARKED.sub("", cell)

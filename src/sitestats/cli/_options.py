@@ -29,8 +29,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 
 _SECTIONS: Final = (
-    *("Which websites", "What", "When", "Destination", "Output"),
-    *("Options", "Connection"),
+    "Which websites",
+    "What",
+    "When",
+    "Destination",
+    "Output",
+    "Options",
+    "Connection",
 )
 """The sections of the help, in their order."""
 
@@ -45,6 +50,17 @@ class Option(click.Option):
 
 class Command(click.Command):
     """A command whose help has its many options in sections."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, and refuse --raw where there is no CSV.
+
+        Raises:
+            UsageError: The output is not CSV.
+        """
+        left = super().parse_args(ctx, args)
+        if ctx.meta.get(_RAW) and ctx.params.get("output") != "csv":
+            raise click.UsageError("--raw is for CSV: add --format csv")
+        return left
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
@@ -149,14 +165,42 @@ def completed_hosts(ctx: click.Context, _: object, begun: str) -> list[str]:
 
 
 def format_option(*formats: str) -> Callable[[F], F]:
-    """The option ``--format``, whose value is one of *formats*."""
-    return in_output(
+    """The option ``--format``, whose value is one of *formats*; and ``--raw``, if one
+    of them is CSV.
+    """
+    which_format = in_output(
         "--format",
         "output",
         type=click.Choice(formats),
         default=formats[0],
         help=f"The format of the output; by default {formats[0]}.",
     )
+    if "csv" not in formats:
+        return which_format
+
+    def decorate(command: F) -> F:
+        return which_format(_raw_option(command))
+
+    return decorate
+
+
+def _remember_raw(ctx: click.Context, _parameter: object, value: bool) -> None:  # noqa: FBT001 - click calls it
+    ctx.meta[_RAW] = value
+
+
+_RAW: Final = "sitestats.raw"
+_raw_option = in_output(
+    "--raw",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_raw,
+    help="In CSV, leave out the ' before what a spreadsheet would run as a formula.",
+)
+
+
+def is_raw() -> bool:
+    """Whether the command that runs has the option ``--raw``."""
+    return bool(click.get_current_context().meta.get(_RAW))
 
 
 ZONE: Final[Any] = {

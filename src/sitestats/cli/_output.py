@@ -19,7 +19,7 @@ from sitestats._base.text import csv_line, plain
 from sitestats._query.builder import parameters_of
 
 from ._exits import Code, code_of, in_shell_terms, one_line, tell_failures, worst
-from ._options import format_option, in_output, into
+from ._options import format_option, in_output, into, is_raw
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,15 +30,22 @@ if TYPE_CHECKING:
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Print *rows* below a line with the names of the *columns*.
 
-    The values are made safe for a terminal and a spreadsheet, since any visitor of a
-    website can write them.
+    A text stays what it is, with a mark before what a spreadsheet would run as a
+    formula, unless --raw is given: any visitor of a website can write one. In a
+    terminal, what it would obey is shown as an escape.
     """
-    lines = (
-        csv_line(plain(value) if isinstance(value, str) else value for value in line)
-        for line in (columns, *([row.get(name) for name in columns] for row in rows))
-    )
+    values: list[list[object]] = [[*columns]]
+    values += ([row.get(name) for name in columns] for row in rows)
+    if sys.stdout.isatty():
+        values = [[*map(_for_terminal, line)] for line in values]
+    marked = not is_raw()
+    text = "".join(csv_line(line, marked=marked) for line in values)
     # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
-    click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
+    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+
+
+def _for_terminal(value: object) -> object:
+    return plain(value) if isinstance(value, str) else value
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 import attrs
 
 from sitestats._base.errors import InvalidInputError, Problem, load_extra, warn
-from sitestats._base.text import FORMULA, counted, did_you_mean, shown
+from sitestats._base.text import counted, did_you_mean, shown, unmarked
 from sitestats._query.rules import Problems
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
@@ -42,8 +42,6 @@ _WORDS: Final = {
     yanlış yanliş hayır hayir""",  # noqa: RUF001 - Turkish
 }
 _FLAGS: Final = {word: flag for flag, text in _WORDS.items() for word in text.split()}
-_MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
-"""The ``'`` that keeps a spreadsheet from running a text as a formula."""
 _IGNORE: Final = ", or ignore it by ignore_columns=True (--ignore-columns)"
 _TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")
 _WRONG_CELLS: Final = {
@@ -285,7 +283,7 @@ def _csv(
                 if "".join(row).strip() == line:
                     continue
                 warn(f"{where}: the row counts: if it is a comment, leave it out")
-            yield where, [_MARKED.sub(r"\1", cell) for cell in row]
+            yield where, [*map(unmarked, row)]
     except csv.Error as error:
         _refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
 
