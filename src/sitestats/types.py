@@ -25,11 +25,11 @@ from ._base.fields import (
 )
 from ._base.progress import Progress as Progress
 from ._configuration.settings import NotGiven as NotGiven
+from ._wire.json_values import JsonValue as JsonValue
 from ._wire.messages import (
     Credentials as Credentials,
     Headers as Headers,
     HttpRequest as HttpRequest,
-    JsonValue as JsonValue,
 )
 from ._protocol.check_setup import SetupRow as SetupRow
 from ._query.builder import Against as Against
@@ -44,14 +44,16 @@ from ._query.rules import (
     HasHostname as HasHostname,
     MetadataValue as MetadataValue,
 )
-from ._comparison.comparison import (
+from ._comparison.changes import (
     Change as Change,
     Changes as Changes,
-    ComparedPair as ComparedPair,
-    Comparison as Comparison,
-    Comparisons as Comparisons,
     Direction as Direction,
     EntryChange as EntryChange,
+)
+from ._comparison.comparison import Comparison as Comparison
+from ._comparison.comparisons import (
+    ComparedPair as ComparedPair,
+    Comparisons as Comparisons,
 )
 from ._results.bases import Table as Table
 from ._results.entries import (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitestats._comparison.comparison import changes_of, pairs_of
+from sitestats._comparison.changes import changes_of
+from sitestats._comparison.comparisons import pairs_of
 from sitestats._display import excel
 from sitestats._display.excel import ZONE, encodable, write_workbook
 from sitestats._display.frames import to_pandas

@@ -20,8 +20,8 @@ PACKAGE: Final = Path(sitestats.__file__).parent
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 LATE: Final = {
     "_results/bases": ("_display/",),
-    "_results/late": ("_comparison/comparison", "_testing/sample_body"),
-    "_results/outcomes": ("_comparison/comparison",),
+    "_results/late": ("_comparison/", "_testing/sample_body"),
+    "_results/outcomes": ("_comparison/",),
     "_results/stats": (
         "_comparison/comparison",
         "_protocol/responses",

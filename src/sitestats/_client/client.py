@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
-from sitestats._comparison.comparison import Comparison, Comparisons, compare_halves
+from sitestats._comparison.comparison import Comparison
+from sitestats._comparison.comparisons import Comparisons, compare_halves
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._protocol.flow import Moment
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
-from sitestats._wire.messages import JsonValue
+from sitestats._wire.json_values import JsonValue
 
 from . import late
 from .base import API, BaseClient

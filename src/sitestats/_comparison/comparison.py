@@ -1,28 +1,17 @@
-"""Compare two periods: the change of each total, of each entry of a list, of each day.
-
-``Comparison`` is of one query, ``Comparisons`` is of many.
-"""
+"""``Comparison``: two periods of one query, their totals and every list."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
-    Any,
     Final,
     Generic,
-    Literal,
-    Never,
-    Self,
-    TypeAlias,
     TypeVar,
     cast,
-    get_args,
 )
 
 import attrs
-from msgspec.structs import replace
 
 from sitestats._base.errors import FieldNotRequestedError, warn
 from sitestats._base.fields import (
@@ -33,308 +22,30 @@ from sitestats._base.fields import (
     FieldsT_contra,
     TableName,
     TotalName,
-    entry_counts,
 )
-from sitestats._base.text import counted, cut
-from sitestats._base.zones import common_zone
-from sitestats._public import Public
+from sitestats._base.text import counted
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results import late
-from sitestats._results.bases import Displayed, HasLists, Items, Table, draw
-from sitestats._results.entries import Entries, HistogramEntry, check_list, check_name
+from sitestats._results.bases import Displayed, HasLists, Table, draw
+from sitestats._results.entries import check_list, check_name
 from sitestats._results.outcomes import (
-    ManyResults,
-    Outcome,
     Succeeded,
-    days_of,
-    has_list,
-    no_entries,
+    table_of,
     total_of,
 )
 from sitestats._results.stats import Stats
 from sitestats._results.tables import (
     Column,
     column_of,
-    days_text,
-    for_json,
     label_of,
     of_rows,
     to_dicts,
 )
-from sitestats._wire.messages import JsonValue
+from sitestats._wire.json_values import JsonValue
+
+from .changes import Change, Changes, changed_columns, changes_of
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
-
-SIDES: Final = {
-    "": "now",
-    "_before": "before",
-    "_change": "absolute",
-    "_percent": "percent",
-}
-"""What a frame has of each count: the column's ending, and the value."""
-
-Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
-"""How an entry changed; ``"unknown"`` if one of its counts is not known."""
-
-
-# --- one number, one entry, one list ----------------------------------------------
-
-
-@attrs.frozen
-class Change(Public):
-    """One number now and before.
-
-    >>> change = Change(150, 120)
-    >>> change.absolute, change.percent
-    (30, 25.0)
-    """
-
-    now: float | None
-    """The number in the requested period, or None if it is not known."""
-    before: float | None
-    """The number in the other period, or None if it is not known."""
-
-    @property
-    def absolute(self) -> float | None:
-        """The difference, or None if one of the two is not known."""
-        if self.now is None or self.before is None:
-            return None
-        return self.now - self.before
-
-    @property
-    def percent(self) -> float | None:
-        """The difference in percent of ``before``, or None if that is 0 or one of the
-        two is not known.
-        """
-        if self.absolute is None or not self.before:
-            return None
-        return 100 * self.absolute / self.before
-
-    def __str__(self) -> str:
-        grown = "" if self.percent is None else f" ({self.percent:+.1f} %)"
-        return f"{self.before} → {self.now}{grown}"
-
-
-@attrs.frozen
-class EntryChange(Public):
-    """One entry of a list in both periods."""
-
-    value: Any
-    """What is counted, such as a path, a country's code or an event; the day or hour
-    of a histogram."""
-    counts: Mapping[str, Change]
-    """The change of each count, by name."""
-    direction: Direction
-    """How the first count changed."""
-    before: Any = None
-    """The other period's day or hour, of a histogram."""
-    partial: bool = False
-    """Whether its counts will still grow."""
-
-    @property
-    def pageviews(self) -> Change:
-        """Page views."""
-        return self.counts["pageviews"]
-
-    @property
-    def visitors(self) -> Change:
-        """Visitors."""
-        return self.counts["visitors"]
-
-    @property
-    def total(self) -> Change:
-        """How often an event happened."""
-        return self.counts["total"]
-
-
-@attrs.frozen(repr=False)
-class Changes(Items[EntryChange, Never]):
-    """A list in both periods: the entries of now, then those that were only before.
-
-    It acts as a sequence. An index is a position or an entry's value, and a slice
-    returns ``Changes`` again. An entry that one of the lists lacks has 0 there, or None
-    if the limit cut that list or if entries of it can't be read. An entry that a list
-    has twice, with other counts, has None there. In a histogram, the first hour, day or
-    week of one period is compared with the first one of the other, and so on.
-    """
-
-    name: str = attrs.field(kw_only=True)
-    """The field, such as ``"pages"``."""
-    truncated: bool = False
-    """Whether the limit cut a list, so that entries may be missing."""
-    partial: bool = False
-    """Whether one of the periods was not over yet, so that its counts will grow."""
-    key: str = "value"
-    """The column of what is counted."""
-    zone: str = "UTC"
-    """The zone of a histogram's hours."""
-    differs: str = ""
-    """What differs besides the days: see ``Comparison.differs``."""
-
-    def of(self, *directions: Direction) -> Changes:
-        """The changes whose direction is one of *directions*.
-
-        Raises:
-            FieldNotRequestedError: There is no such direction.
-
-        >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
-        >>> gone = client.stats.compare(query)["pages"].of("gone")
-        """
-        for name in directions:
-            check_name(name, get_args(Direction), "a direction")
-        return attrs.evolve(
-            self, items=[item for item in self if item.direction in directions]
-        )
-
-    def plot(
-        self, count: CountName | None = None, *, ax: late.Axes | None = None
-    ) -> late.Axes:
-        """Draw each entry's count in both periods (the extra ``plot``).
-
-        Args:
-            count: The count; None for page views, or for the totals of events.
-            ax: The axes to draw into; None makes new ones of pyplot.
-
-        Returns:
-            The axes, with two bars for each of the first 20 entries.
-
-        Raises:
-            MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: The entries don't have this count.
-
-        >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
-        >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
-        """
-        names = entry_counts(self.name)
-        name = count or names[0]
-        check_name(name, names, "a count of an entry")
-        return draw(self, ax, count=name)
-
-    def _table(self, _field: None = None) -> Sequence[Column]:
-        keys = {self.key: [item.value for item in self]}
-        if self.name == "histogram":
-            keys[f"{self.key}_before"] = [item.before for item in self]
-        names = entry_counts(self.name)
-        counts = {name: [item.counts[name] for item in self] for name in names}
-        return [
-            *(column_of(name, cells, self.zone) for name, cells in keys.items()),
-            *_changed(counts),
-            column_of("direction", [item.direction for item in self]),
-            column_of("partial", [item.partial for item in self]),
-        ]
-
-    def _names(self) -> Sequence[object]:
-        return [for_json(item.value) for item in self]
-
-
-def changes_of(
-    now: Entries[Any],
-    before: Entries[Any],
-    *,
-    partial: bool = False,
-    begins: tuple[dt.date | None, dt.date | None] = (None, None),
-    interval: str | None = None,
-) -> Changes:
-    """The change of each entry of two lists of one field.
-
-    Args:
-        now: The list.
-        before: The earlier one.
-        partial: Whether one of the periods is not over.
-        begins: The first days of both periods; None where they are not known.
-        interval: The interval of a histogram.
-    """
-    is_histogram, names = now.name == "histogram", entry_counts(now.name)
-    columns = now.entry_type.columns
-    key = "start" if "start" in columns else columns[0]
-    new = _by_place(now, key, begins[0], interval)
-    old = _by_place(before, key, begins[1], interval)
-    # The counts of other days, of entries below a cut, and of those that can't be read
-    # are not known.
-    unlisted = [
-        None if is_histogram or entries.truncated or entries.incomplete else 0
-        for entries in (now, before)
-    ]
-    changes = list[EntryChange]()
-    for place in dict.fromkeys([*new, *old]):
-        entry, earlier = new.get(place), old.get(place)
-        counts = {
-            n: Change(getattr(entry, n, unlisted[0]), getattr(earlier, n, unlisted[1]))
-            for n in names
-        }
-        changes.append(
-            EntryChange(
-                value=getattr(entry, key, None if is_histogram else place),
-                counts=counts,
-                direction=_direction(counts[names[0]], entry, earlier),
-                before=getattr(earlier, key, None) if is_histogram else None,
-                partial=any(e.partial for e in (entry, earlier) if e)
-                if is_histogram
-                else partial,
-            )
-        )
-    return Changes(
-        changes,
-        name=now.name,
-        truncated=now.truncated or before.truncated,
-        partial=partial,
-        key=key,
-        zone=common_zone([now.timezone]),
-    )
-
-
-def _by_place(
-    entries: Entries[Any], key: str, begin: dt.date | None, interval: str | None
-) -> dict[Any, Any]:
-    """The entries by the key that matches the entries of two periods."""
-    by_place = dict[Any, Any]()
-    for entry in entries:
-        place = getattr(entry, key)
-        if entries.name == "histogram":
-            place = _distance(entry, begin or entries[0].date, interval)
-        # If two entries of one value differ, nothing tells which one is right.
-        if by_place.setdefault(place, entry) != entry:
-            unknown = dict.fromkeys(entry_counts(entries.name))
-            by_place[place] = replace(entry, **unknown)
-    return by_place
-
-
-def _distance(
-    entry: HistogramEntry, begin: dt.date, interval: str | None
-) -> tuple[int, ...]:
-    """How far an entry of a histogram is from the first one of its period."""
-    day = entry.date
-    match interval:
-        case "year":
-            return (day.year - begin.year,)
-        case "month":
-            return (12 * (day.year - begin.year) + day.month - begin.month,)
-        case "week":
-            # The first day of the calendar is a Monday.
-            return ((day.toordinal() - 1) // 7 - (begin.toordinal() - 1) // 7,)
-        case _:
-            fold = entry.start.fold if entry.start else 0
-            return (day - begin).days, entry.hour or 0, fold
-
-
-def _direction(change: Change, now: object, before: object) -> Direction:
-    if change.absolute is None:
-        return "unknown"
-    if now is None or before is None:
-        return "gone" if now is None else "new"
-    return "up" if change.absolute > 0 else "down" if change.absolute else "same"
-
-
-def _changed(values: Mapping[str, Sequence[Change]]) -> list[Column]:
-    """Four columns for each count: now, before, and the change of both kinds."""
-    return [
-        column_of(name + end, [getattr(o, side) for o in changes], can_be_missing=True)
-        for name, changes in values.items()
-        for end, side in SIDES.items()
-    ]
-
-
-# --- one query --------------------------------------------------------------------
 
 _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "direction")
 
@@ -372,7 +83,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     def totals(self) -> Mapping[TotalName, Change]:
         """The totals that both queries requested, by name."""
         return {
-            name: Change(total_of(self.now, name), total_of(self.before, name))
+            name: total_change(self.now, self.before, name)
             for name in TOTALS
             if name in self.now.requested and name in self.before.requested
         }
@@ -509,9 +220,14 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:
             return self[cast("TableName", field)]._table()  # noqa: SLF001 - of this module
-        sides = (Succeeded(stats.query, 0, stats) for stats in (self.now, self.before))
-        # The row of a single query leaves out the error and the index.
-        return Comparisons.of([ComparedPair(*sides)])._table()[:-2]  # noqa: SLF001
+        sides = [Succeeded(stats.query, 0, stats) for stats in (self.now, self.before)]
+        names = [name for name in TOTALS if name in self.now or name in self.before]
+        totals: dict[str, Change] = {
+            name: total_change(self.now, self.before, name) for name in names
+        }
+        columns = table_of([(sides, cells_of_totals(totals, self))])
+        # A single query has no index, and no error.
+        return [one for one in columns if one.name not in {"query", "error"}]
 
     def _lists(self) -> Iterator[tuple[str, Comparison]]:
         return ((name, self) for name in self.lists)
@@ -527,221 +243,26 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         return f"Comparison({', '.join(parts)})"
 
 
+def total_change(now: Stats | None, before: Stats | None, name: str) -> Change:
+    """The change of a total. It is None on a side where it is not known."""
+    return Change(total_of(now, name), total_of(before, name))
+
+
+def cells_of_totals(
+    totals: Mapping[str, Change], comparison: Comparison | None
+) -> Sequence[Column]:
+    """What the row of a compared query has in a frame of totals."""
+    return [
+        *changed_columns({name: [change] for name, change in totals.items()}),
+        column_of("partial", [comparison and comparison.partial]),
+        column_of("differs", [comparison and comparison.differs]),
+    ]
+
+
 def _length(stats: Stats) -> str:
     if stats.first_day is None or stats.last_day is None:
         return "days that are not known"
     return counted((stats.last_day - stats.first_day).days + 1, "day")
-
-
-# --- many queries -----------------------------------------------------------------
-
-
-@attrs.frozen
-class ComparedPair(Public):
-    """Two outcomes to compare: of a query, and of the same for the period before."""
-
-    now: Outcome | None
-    """The later outcome, or None if there is no such query."""
-    before: Outcome | None
-    """The earlier outcome, or None if there is no such query."""
-
-    @property
-    def sides(self) -> tuple[Outcome, ...]:
-        """The one or two outcomes."""
-        return tuple(side for side in (self.now, self.before) if side is not None)
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """The comparison; None where one of the two has no statistics."""
-        results = [side.stats for side in self.sides if side.stats is not None]
-        return Comparison(*results) if len(results) == 2 else None  # noqa: PLR2004
-
-    def total(self, name: str) -> Change:
-        """One total in both periods, None where it is not known."""
-        now, before = (one.stats if one else None for one in (self.now, self.before))
-        return Change(total_of(now, name), total_of(before, name))
-
-    def cells(self, field: str | None, totals: Sequence[str]) -> Sequence[Column]:
-        """The cells of a frame: the change of each of *totals*, or of a list."""
-        whole = self.comparison
-        if field is None:
-            return [
-                *_changed({name: [self.total(name)] for name in totals}),
-                column_of("partial", [whole and whole.partial]),
-                column_of("differs", [whole and whole.differs]),
-            ]
-        if whole is not None and all(has_list(side, field) for side in self.sides):
-            return whole._table(field)  # noqa: SLF001 - of this module
-        nothing = no_entries(field, self.now or self.before)
-        return changes_of(nothing, nothing)._table()  # noqa: SLF001 - of this module
-
-
-@attrs.frozen(repr=False)
-class Comparisons(ManyResults[Comparison, TableName]):
-    """Many queries compared, one by one: ``client.stats.compare(queries)``, or
-    ``outcomes.compare_to(before)``.
-
-    It has a ``Comparison`` for each query that succeeded in both periods, in the order
-    of the queries. An index is a position or a host name. A notebook shows a table of
-    the first requested total.
-
-    A frame begins with the ``hostname``, the ``page`` and the ``filters`` if some query
-    has them, the ``timezone``, ``first_day`` and ``last_day`` of the period, and
-    ``first_day_before`` and ``last_day_before`` of the other one. Without a list's name
-    each query has a row: each total, as ``visitors``, ``visitors_before``,
-    ``visitors_change`` and ``visitors_percent``, ``partial``, ``differs``, ``error``
-    and the index of the ``query``. With a list's name it has the rows of each
-    ``Changes``.
-
-    A query that failed, or that one period lacks, has nulls on that side of its row. In
-    a frame of a list it has no rows, and you get a ``SiteStatsWarning``; see ``failed``
-    and ``unmatched``.
-
-    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").limit(5)
-    >>> now = client.stats.get_many([query.on("yesterday")]).collect()
-    >>> before = client.stats.get_many([query.on("today-2d")]).collect()
-    >>> comparisons = now.compare_to(before)
-    >>> comparisons[0].totals["visitors"].absolute
-    -51
-    >>> growth = comparisons.to_pandas("pages")
-    >>> len(growth.nlargest(3, "pageviews_change"))
-    3
-    """
-
-    _pairs: tuple[ComparedPair, ...] = ()
-
-    @classmethod
-    def of(cls, pairs: Iterable[ComparedPair]) -> Self:
-        """The comparison of each pair that has results on both sides."""
-        pairs = tuple(pairs)
-        return cls([whole for pair in pairs if (whole := pair.comparison)], pairs)
-
-    @property
-    def unmatched(self) -> tuple[Succeeded, ...]:
-        """The outcomes with statistics, where the other period has no statistics."""
-        alone = (pair for pair in self._pairs if pair.comparison is None)
-        return tuple(o for pair in alone for o in pair.sides if o.stats is not None)
-
-    @property
-    def partial(self) -> bool:
-        """Whether one of the periods was not over when the service responded."""
-        return any(comparison.partial for comparison in self)
-
-    @property
-    def differs(self) -> str:
-        """What differs besides the days, as of a ``Comparison``, each difference once.
-
-        >>> march = StatsQuery("semicomplete.com").fields("visitors").during("2026-03")
-        >>> client.stats.compare([march], against="previous-month").differs
-        '31 days against 28 days'
-        """
-        return cut("; ".join(filter(None, dict.fromkeys(one.differs for one in self))))
-
-    @property
-    def totals(self) -> tuple[TotalName, ...]:
-        """The totals that some result has, in the document's order."""
-        results = [outcome.stats or () for outcome in self._outcomes()]
-        return tuple(name for name in TOTALS if any(name in stats for stats in results))
-
-    def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
-        """The changes of one total, the largest first, as the table and the plot show
-        them: each with its website, page and filters, and with its days where others
-        have the same ones.
-
-        Raises:
-            FieldNotRequestedError: No result has the total.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors")
-        >>> now, before = (
-        ...     client.stats.get_many(query.between(*days).each("day")).collect()
-        ...     for days in (("today-4d", "yesterday"), ("today-8d", "today-5d"))
-        ... )
-        >>> name, change = now.compare_to(before).largest("visitors")[0]
-        >>> name.partition(",")[0], change
-        ('semicomplete.com', Change(now=295, before=0))
-        """
-        check_name(total, self.totals, "a total of the results")
-        labels = labels_of([pair.sides[0] for pair in self._pairs])
-        changes = [pair.total(total) for pair in self._pairs]
-        return sorted(
-            zip(labels, changes, strict=True),
-            key=lambda row: (row[1].absolute is None, -abs(row[1].absolute or 0)),
-        )
-
-    def plot(
-        self, total: TotalName | None = None, *, ax: late.Axes | None = None
-    ) -> late.Axes:
-        """Draw a total of each website in both periods (the extra ``plot``).
-
-        Args:
-            total: Which one; the first that was requested when None.
-            ax: The axes to draw into; new ones when None.
-
-        Returns:
-            The axes, with two bars for each of the 20 websites with the largest
-            changes. The title has both periods, if all share them.
-
-        Raises:
-            MissingExtraError: matplotlib is not installed.
-            FieldNotRequestedError: No result has the total.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors")
-        >>> now = client.stats.get_many([query.on("yesterday")]).collect()
-        >>> before = client.stats.get_many([query.on("today-2d")]).collect()
-        >>> len(now.compare_to(before).plot().patches)
-        2
-        """
-        total = total or (self.totals[0] if self.totals else "pageviews")
-        _ = self.largest(total)
-        return draw(self, ax, total=total)
-
-    def _lists(self) -> Iterator[tuple[str, Comparisons]]:
-        for name in TABLES:
-            if having := [p for p in self._pairs if name in (p.comparison or ())]:
-                yield name, Comparisons.of(having)
-
-    def _part(self, part: slice) -> Self:
-        whole = [pair for pair in self._pairs if pair.comparison is not None]
-        return self.of(whole[part])
-
-    def _sides(self) -> Sequence[tuple[Outcome | None, Outcome | None]]:
-        return [(pair.now, pair.before) for pair in self._pairs] or [(None, None)]
-
-    def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
-        totals = self.totals
-        return (ComparedPair(*sides).cells(field, totals) for sides in self._sides())
-
-
-def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[ComparedPair]:
-    """Each outcome with the one before of the same website, page and filters, the n-th
-    with the n-th; last those that are only before.
-    """
-    earlier: defaultdict[str, deque[Outcome]] = defaultdict(deque)
-    for outcome in before:
-        earlier[label_of(outcome.query)].append(outcome)
-    pairs: list[ComparedPair] = []
-    for outcome in now:
-        same = earlier[label_of(outcome.query)]
-        pairs.append(ComparedPair(outcome, same.popleft() if same else None))
-    return [
-        *pairs,
-        *(ComparedPair(None, outcome) for rest in earlier.values() for outcome in rest),
-    ]
-
-
-def compare_halves(
-    outcomes: ManyResults[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
-) -> Comparison[Any] | Comparisons:
-    """Compare the first half of *outcomes* with the second half, one by one.
-
-    Raises:
-        SiteStatsError: One of the two outcomes of a single *query* failed.
-    """
-    if isinstance(query, StatsQuery):
-        now, before = (outcome.result() for outcome in outcomes)
-        return now.compare_to(before)
-    half = len(outcomes) // 2
-    return warned(Comparisons.of(map(ComparedPair, outcomes[:half], outcomes[half:])))
 
 
 def warned(comparisons: ComparedT) -> ComparedT:
@@ -758,14 +279,3 @@ def _shared_days(comparison: Comparison) -> int:
     last = min(stats.last_day or dt.date.min for stats in sides)
     is_same = len({label_of(stats.query) for stats in sides}) == 1
     return (last - first).days + 1 if is_same else 0
-
-
-def labels_of(outcomes: Sequence[Outcome]) -> list[str]:
-    """What each outcome is about, with its days where others are about the same."""
-    labels = [label_of(outcome.query) for outcome in outcomes]
-    texts = [days_text(*days_of(outcome)[1:]) for outcome in outcomes]
-    often = Counter(labels)
-    return [
-        f"{label}, {text}" if text and often[label] > 1 else label
-        for label, text in zip(labels, texts, strict=True)
-    ]

@@ -13,7 +13,9 @@ import attrs
 
 from sitestats._base.fields import TOTALS
 from sitestats._base.text import counted
-from sitestats._comparison.comparison import SIDES, Changes, Comparison, Comparisons
+from sitestats._comparison.changes import SIDES, Changes
+from sitestats._comparison.comparison import Comparison
+from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
     AGAIN,
     CUT,

@@ -13,7 +13,9 @@ from typing import Any, Final, cast
 
 from sitestats._base.errors import load_extra
 from sitestats._base.text import cut, plain
-from sitestats._comparison.comparison import Change, Changes, Comparison, Comparisons
+from sitestats._comparison.changes import Change, Changes
+from sitestats._comparison.comparison import Comparison
+from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
     CUT,
     NO_ENTRIES,

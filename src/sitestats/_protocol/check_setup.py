@@ -15,7 +15,8 @@ from sitestats._base.text import counted
 from sitestats._configuration.settings import Settings
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse, JsonValue
+from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
 from .flow import Flow, send_once
 from .requests import list_request

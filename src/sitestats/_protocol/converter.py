@@ -34,7 +34,7 @@ from sitestats._base.zones import find_zone
 from sitestats._results import websites
 from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count
-from sitestats._wire.messages import JsonValue
+from sitestats._wire.json_values import JsonValue
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """The errors of ``msgspec.convert``, the second for half of a surrogate pair."""

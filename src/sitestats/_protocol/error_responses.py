@@ -26,7 +26,8 @@ from sitestats._base.errors import (
     WebsiteLockedError,
 )
 from sitestats._base.text import cut, plain
-from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue
+from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import HttpRequest, HttpResponse
 
 OK: Final = range(200, 300)
 """The statuses of success."""

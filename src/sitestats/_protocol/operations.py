@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
-    from sitestats._wire.messages import HttpRequest, JsonValue
+    from sitestats._wire.json_values import JsonValue
+    from sitestats._wire.messages import HttpRequest
 
     from .flow import Deadline, Flow, Moment
 

@@ -29,12 +29,8 @@ from sitestats._query.rules import LATEST_SHAPE
 from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
-from sitestats._wire.messages import (
-    HttpRequest,
-    HttpResponse,
-    JsonValue,
-    load_json,
-)
+from sitestats._wire.json_values import JsonValue, load_json
+from sitestats._wire.messages import HttpRequest, HttpResponse
 
 from .checks import Period, check_response, same_host
 from .converter import Expected, expected, structure, structure_stats

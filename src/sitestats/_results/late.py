@@ -22,10 +22,8 @@ if TYPE_CHECKING:
         RenderResult as RenderResult,
     )
 
-    from sitestats._comparison.comparison import (
-        Comparison as Comparison,
-        Comparisons as Comparisons,
-    )
+    from sitestats._comparison.comparison import Comparison as Comparison
+    from sitestats._comparison.comparisons import Comparisons as Comparisons
     from sitestats._testing.sample_body import StatsValues as StatsValues
 
     ArrowTable: TypeAlias = Table
@@ -38,7 +36,7 @@ else:
             "ArrowTable": ("pyarrow", "Table"),
             "Axes": ("matplotlib.axes", "Axes"),
             "Comparison": ("sitestats._comparison.comparison", "Comparison"),
-            "Comparisons": ("sitestats._comparison.comparison", "Comparisons"),
+            "Comparisons": ("sitestats._comparison.comparisons", "Comparisons"),
             "Console": ("rich.console", "Console"),
             "ConsoleOptions": ("rich.console", "ConsoleOptions"),
             "AxesArray": ("numpy", "ndarray"),

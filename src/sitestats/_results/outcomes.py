@@ -14,7 +14,7 @@ from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
-from sitestats._wire.messages import JsonValue
+from sitestats._wire.json_values import JsonValue
 
 from . import late
 from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
@@ -197,8 +197,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
         if field is not None:
             check_list(field)
         rows = zip(self._sides(), self._cells(field), strict=True)
-        columns = stacked([_of_query(sides, cells, field) for sides, cells in rows])
-        columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
+        columns = table_of(rows, field)
         if not self._outcomes():
             return [column._replace(cells=()) for column in columns]
         return columns
@@ -227,6 +226,15 @@ def _why_missing(outcome: Outcome, sides: Sides, field: str) -> str | None:
         is_alone = not all(side and side.stats for side in sides)
         return error_of(outcome) or ("in one period alone" if is_alone else None)
     return f"{field} can't be read"
+
+
+def table_of(
+    rows: Iterable[tuple[Sides, Sequence[Column]]], field: str | None = None
+) -> list[Column]:
+    """The columns of a frame: of each query its outcomes, and the cells beside them."""
+    columns = stacked([_of_query(sides, cells, field) for sides, cells in rows])
+    columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
+    return columns
 
 
 def _of_query(
@@ -293,7 +301,8 @@ class CollectedOutcomes(
         0       semicomplete.com     244.0            295.0            -51.0
         1  blog.semicomplete.com      72.0            103.0            -31.0
         """
-        from sitestats._comparison.comparison import Comparisons, pairs_of, warned
+        from sitestats._comparison.comparison import warned
+        from sitestats._comparison.comparisons import Comparisons, pairs_of
 
         return warned(Comparisons.of(pairs_of(self, before)))
 
