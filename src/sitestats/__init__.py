@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         SiteStatsWarning as SiteStatsWarning,
         StatusError as StatusError,
         TransportError as TransportError,
+        UnexpectedError as UnexpectedError,
         UsageError as UsageError,
         WebsiteLockedError as WebsiteLockedError,
     )
@@ -107,6 +108,7 @@ else:
                 "SiteStatsWarning",
                 "StatusError",
                 "TransportError",
+                "UnexpectedError",
                 "UsageError",
                 "WebsiteLockedError",
             ),

@@ -20,7 +20,7 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from both_clients import QUICK, VARIANTS, WITH_TRIO, Respond, opened
+from both_clients import KEY, QUICK, VARIANTS, WITH_TRIO, Respond, opened
 from inside import set_clock_of_clients
 from loopback import Connection, serve
 from sitestats import (
@@ -36,6 +36,7 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
     Succeeded,
+    UnexpectedError,
     UsageError,
 )
 
@@ -500,31 +501,64 @@ class StopError(BaseException):
     """Such as the SystemExit of a signal handler."""
 
 
-@pytest.mark.parametrize(
-    ("variant", "error"),
-    [("blocking", StopError), *((name, MineError) for name in WITH_TRIO)],
-    indirect=["variant"],
-)
-def test_a_mistake_in_a_transport(variant: str, error: type[BaseException]) -> None:
-    """An error that is not ours is raised unchanged, and not in a group. Whoever goes
-    on has the other outcomes.
+def test_a_mistake_in_a_transport(variant: str) -> None:
+    """An error that is not ours is the outcome of its query, and its cause."""
+
+    def respond(name: str) -> httpx.Response:
+        if name == "odd":
+            raise MineError(KEY)
+        return good()
+
+    queries = [query("odd"), *[query()] * 9]
+    with opened(variant, by_name(respond)) as client:
+        outcomes = client.stats.get_many(queries, concurrency=2).collect()
+    [failed] = outcomes.failed
+    assert (failed.index, len(outcomes.succeeded)) == (0, 9)
+    with pytest.raises(UnexpectedError, match="MineError: …") as raised:
+        failed.result()
+    assert isinstance(raised.value.__cause__, MineError)
+    assert pickle.loads(pickle.dumps(failed)).error.message == failed.error.message
+
+
+def test_an_exit_in_a_transport() -> None:
+    """What is no Exception is raised where the outcomes are used. Whoever goes on has
+    the other ones.
     """
 
     def respond(name: str) -> httpx.Response:
         if name == "odd":
-            raise error
+            raise StopError
         return good()
 
     queries, found = [query("odd"), *[query()] * 9], list[Any]()
     with (
-        opened(variant, by_name(respond)) as client,
+        opened("blocking", by_name(respond)) as client,
         client.stats.get_many(queries, concurrency=2) as stream,
     ):
         outcomes = iter(stream)
-        with pytest.raises(error):
+        with pytest.raises(StopError):
             found.extend(outcomes)
         found.extend(outcomes)
     assert sorted(indices(found)) == [*range(1, 10)]
+
+
+def test_a_warning_that_is_an_error(variant: str) -> None:
+    """Where a filter makes errors of warnings, the query with a warning failed; the
+    others are there.
+    """
+
+    def respond(name: str) -> httpx.Response:
+        others = {"timezone": "Etc/UTC"} if name == "odd" else {}
+        return httpx.Response(200, json={"ok": True, "pageviews": 1, **others})
+
+    queries = [query(name).timezone("Europe/Amsterdam") for name in ("odd", "quick")]
+    with opened(variant, by_name(respond)) as client:
+        outcomes = client.stats.get_many(queries).collect()
+    [failed] = outcomes.failed
+    assert (failed.index, len(outcomes.succeeded)) == (0, 1)
+    with pytest.raises(UnexpectedError, match="SiteStatsWarning: ") as raised:
+        failed.result()
+    assert isinstance(raised.value.__cause__, SiteStatsWarning)
 
 
 def test_leaving_in_a_pause(variant: str) -> None:

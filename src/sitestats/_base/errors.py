@@ -24,6 +24,7 @@ The tree is split by what the caller can do::
         + ServerError
       x InvalidResponseError          the response does not match the document
         + ResponseTooLargeError
+      x UnexpectedError               look at its cause
 
 The attributes of an error are its arguments too, so that it pickles by them. None
 holds a credential: a request has none.
@@ -32,11 +33,11 @@ holds a credential: a request has none.
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from importlib import import_module
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import attrs
 
@@ -341,6 +342,29 @@ class InvalidResponseError(SiteStatsError):
 
 class ResponseTooLargeError(InvalidResponseError):
     """The response is larger than 64 MiB; the rest was not read."""
+
+
+@attrs.define(slots=False)
+class UnexpectedError(SiteStatsError):
+    """Something else than this package ended one query of ``get_many``, whose others go
+    on: a hook or the authentication of your ``http_client``, a warning that a filter
+    makes an error, or a task that was cancelled.
+
+    Its ``__cause__`` is the exception itself, except after pickling.
+    """
+
+    message: str
+    """The type and the text of that exception."""
+
+    @classmethod
+    def by(cls, cause: BaseException | None, redact: Callable[[str], str]) -> Self:
+        """The error because of *cause*, without credentials in its text; None means
+        that nothing was begun.
+        """
+        text = "CancelledError" if cause is None else f"{type(cause).__name__}: {cause}"
+        error = cls(f"the query was ended by another error: {redact(text)}")
+        error.__cause__ = cause
+        return error
 
 
 class SiteStatsWarning(Public, UserWarning):

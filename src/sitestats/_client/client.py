@@ -290,7 +290,8 @@ class StatsAPI(API[Runner]):
         The outcomes come in the order of completion, each with its ``query``,
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. A query that fails does not
-        affect the others: its outcome has the error that ``get`` would raise.
+        affect the others: its outcome has the error that ``get`` would raise, or an
+        ``UnexpectedError`` because of a hook or a warning.
 
         Without a block, ``get_many(…).collect()`` returns all outcomes, in the order of
         the queries, for frames, tables and comparisons.

@@ -7,14 +7,11 @@ database's cursor, and its errors are raised where the outcomes are used.
 
 from __future__ import annotations
 
-import contextvars
+import sys
 import time
-from abc import abstractmethod
-from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sized
-from contextlib import nullcontext, suppress
-from queue import Empty, SimpleQueue
-from threading import Thread
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator, Sized
+from contextlib import nullcontext
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -22,15 +19,17 @@ from typing import (
     Final,
     Generic,
     Self,
-    TypeAlias,
     TypeVar,
 )
 
-import anyio
 import attrs
 from attrs.validators import optional
 
-from sitestats._base.errors import UsageError
+from sitestats._base.errors import (
+    SiteStatsWarning,
+    UnexpectedError,
+    UsageError,
+)
 from sitestats._base.fields import FieldsT_contra
 from sitestats._base.progress import Progress, ShowProgress, showing
 from sitestats._configuration.settings import (
@@ -39,30 +38,25 @@ from sitestats._configuration.settings import (
     checker,
     positive_count,
 )
-from sitestats._protocol import operations
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, check_query
-from sitestats._results.outcomes import AsyncOutcomes, Outcome, Outcomes
+from sitestats._results.outcomes import AsyncOutcomes, Failed, Outcome, Outcomes
 from sitestats._results.stats import with_warnings
 
-from .runner import AsyncRunner, Runner, Stop
+from .runner import AsyncRunner, Runner
+from .workers import Tasks, Threads, Workers
 
 if TYPE_CHECKING:
     from sitestats._results.outcomes import OutcomeOf
 
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 
-Job: TypeAlias = tuple[StatsQuery, int]
-"""A query and its index."""
-
 _END: Final = object()
-"""Marks the end of all queries, and the end of a thread's queries."""
+"""Marks the end of all queries."""
 _MOST_AHEAD: Final = 5
 """Queries in order, for each that may be under way, that are taken before an outcome is
 returned: a slow response does not stop the others, and memory stays bounded."""
-_POLL_SECONDS: Final = 0.5
-"""On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
 @attrs.frozen
@@ -82,10 +76,10 @@ class StreamOptions:
 class _Stream(Public, Generic[RunnerT]):
     """The base of both streams; in a thread a step blocks, and is never awaited."""
 
-    _results: SimpleQueue[Outcome | BaseException]
     _takes_awaited: ClassVar = False
-    _caught: ClassVar[type[BaseException]] = BaseException
-    """The exceptions of a query that are raised where the outcomes are used."""
+    _workers_type: ClassVar[Any]
+    _workers: Workers[RunnerT]
+    _is_begun = _is_left = False
 
     def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
         self._runner = runner
@@ -102,18 +96,10 @@ class _Stream(Public, Generic[RunnerT]):
         self._showing = showing(options.progress, "queries")
         self._show: ShowProgress | None = None
         self._deadline = NO_DEADLINE
-        self._is_begun = self._is_left = self._are_all_taken = False
+        self._are_all_taken = False
         self._taken = self._given = 0
         self._arrived: int = 0
         self._waiting: dict[int, Outcome] = {}
-
-    @abstractmethod
-    def _begin(self, job: Job) -> None:
-        """Begin a query in a thread or in a task."""
-
-    @abstractmethod
-    async def _next_result(self) -> Outcome | BaseException:
-        """Wait for the outcome of a query, or for what it raised."""
 
     def __repr__(self) -> str:
         return "<outcomes of get_many: iterate in a with block, or call .collect()>"
@@ -123,14 +109,29 @@ class _Stream(Public, Generic[RunnerT]):
             raise UsageError(
                 "this get_many block was already used: call get_many again"
             )
-        self._is_begun = True
         if (seconds := self._options.deadline) is not None:
             self._deadline = Deadline(seconds, time.monotonic() + seconds)
+        self._workers = self._workers_type(
+            self._runner, self._deadline, fresh=self._options.fresh
+        )
+        self._is_begun = True
         self._show = self._showing.__enter__()
 
     def _leave(self) -> None:
         self._is_left = True
         self._showing.__exit__(None, None, None)
+
+    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end the names of modules are gone, but no default is.
+        if _is_finalizing() or not self._is_begun or self._is_left:
+            return
+        self._workers.abandon()
+        warnings.warn(
+            "a get_many block was never left: use it in a with block",
+            ResourceWarning,
+            stacklevel=2,
+            source=self,
+        )
 
     def _check_open(self) -> None:
         if not self._is_begun:
@@ -163,19 +164,30 @@ class _Stream(Public, Generic[RunnerT]):
             outcome = self._waiting.pop(self._given, None)
             if outcome is not None:
                 self._given += 1
-                if outcome.stats is not None:
-                    # A warning names its thread's caller, so it is issued here.
-                    with_warnings(outcome.stats)
+                outcome = self._warned(outcome)
                 if self._show is not None:
                     self._show(self._given, self._total)
                 return outcome
             if self._taken == self._arrived:
                 return None
-            result = await self._next_result()
+            result = await self._workers.next_result()
             self._arrived += 1
             if isinstance(result, BaseException):
                 raise result
             self._waiting[result.index if in_order else self._given] = result
+
+    def _warned(self, outcome: Outcome) -> Outcome:
+        """The *outcome*, after its warnings, which name the line of the caller."""
+        if outcome.stats is None:
+            return outcome
+        try:
+            with_warnings(outcome.stats)
+        except SiteStatsWarning as warning:
+            # The user has made an error of it.
+            cause = warning.with_traceback(None)
+            error = UnexpectedError.by(cause, self._runner.redact)
+            return Failed(outcome.query, outcome.index, error)
+        return outcome
 
     async def _take_queries(self) -> None:
         """Begin as many queries as may be under way.
@@ -198,19 +210,10 @@ class _Stream(Public, Generic[RunnerT]):
                 return
             check_query(query, f"queries[{self._taken}]")
             self._taken += 1
-            self._begin((query, self._taken - 1))
-            if not self._results.empty():
+            self._workers.begin((query, self._taken - 1))
+            if self._workers.has_results:
                 # A slow source of queries does not delay outcomes.
                 return
-
-    async def _run(self, job: Job) -> None:
-        """Put the outcome of a query among the results, or an exception."""
-        settings, fresh = self._runner.settings, self._options.fresh
-        flow = operations.get_outcome(settings, *job, self._deadline, fresh=fresh)
-        try:
-            self._results.put(await self._runner.run_steps(flow))
-        except self._caught as error:
-            self._results.put(error)
 
     def _collect_others(self, others: Any, deadline: Any) -> Any:
         options = self._options
@@ -235,12 +238,10 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
         [0, 1, 2]
     """
 
+    _workers_type = Threads
+
     def __enter__(self) -> Self:
         self._enter()
-        self._stop = Stop()
-        self._runner = self._runner.stopped_by(self._stop)
-        self._results, self._jobs = SimpleQueue(), SimpleQueue[Any]()
-        self._threads = 0
         return self
 
     def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
@@ -275,31 +276,9 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
             self._check_outcomes_left()
             return Outcomes(self, self._collect_others)
 
-    def _begin(self, job: Job) -> None:
-        # Each runs in a copy of the caller's context, as tasks do.
-        self._jobs.put((contextvars.copy_context(), job))
-        if self._threads < self._taken - self._arrived:
-            self._threads += 1
-            # The thread is a daemon, so that a program can end while a block is open.
-            Thread(target=self._work, name="sitestats-get-many", daemon=True).start()
-
-    def _work(self) -> None:
-        for context, job in iter(self._jobs.get, _END):
-            context.run(self._runner.run_blocking, self._run(job))
-            # Nothing is kept alive during the wait for a query.
-            del context, job
-
-    async def _next_result(self) -> Outcome | BaseException:
-        while True:
-            with suppress(Empty):
-                return self._results.get(timeout=_POLL_SECONDS)
-
     def __exit__(self, *_exc_info: object) -> None:
         try:
-            self._stop.stop()
-            # This waits for no thread: a client of the user's may hold it up.
-            for _ in range(self._threads):
-                self._jobs.put(_END)
+            self._workers.abandon()
         finally:
             self._leave()
 
@@ -324,18 +303,11 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
     """
 
     _takes_awaited = True
-    _caught = Exception
+    _workers_type = Tasks
+    _workers: Tasks
 
     async def __aenter__(self) -> Self:
         self._enter()
-        self._results = SimpleQueue()
-        self._jobs: deque[Job] = deque()
-        self._idle: list[anyio.Event] = []
-        self._arrival = anyio.Event()
-        # The task group is in a plain class: if an async generator were abandoned, the
-        # garbage collector would close its cancel scope in some other task.
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
         return self
 
     def __aiter__(self) -> AsyncIterator[OutcomeOf[FieldsT_contra]]:
@@ -355,43 +327,8 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
             outcomes = [outcome async for outcome in self]
             return AsyncOutcomes(outcomes, self._collect_others)
 
-    def _begin(self, job: Job) -> None:
-        """Give *job* to a task that waits for one, or to a new task."""
-        self._jobs.append(job)
-        if self._idle:
-            self._idle.pop().set()
-        else:
-            # A new task for each query would take a tenth of the time.
-            self._group.start_soon(self._work)
-
-    async def _work(self) -> None:
-        while True:
-            while not self._jobs:
-                ready = anyio.Event()
-                self._idle.append(ready)
-                await ready.wait()
-            await self._run(self._jobs.popleft())
-            self._arrival.set()
-
-    async def _next_result(self) -> Outcome | BaseException:
-        if not self._results.empty():
-            # A loop that never awaits would let no task finish.
-            await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
-        while self._results.empty():
-            self._arrival = anyio.Event()
-            await self._arrival.wait()
-        return self._results.get_nowait()
-
     async def __aexit__(self, *_exc_info: object) -> None:
         try:
-            self._group.cancel_scope.cancel()
-            # The group does not get the caller's error, which it would wrap.
-            await self._group.__aexit__(None, None, None)
-        except BaseExceptionGroup as group:
-            # Ctrl-C is raised as itself; trio may deliver it in any task.
-            error: BaseException = group
-            while inner := getattr(error, "exceptions", ()):
-                error = inner[0]
-            raise error from None
+            await self._workers.stop()
         finally:
             self._leave()

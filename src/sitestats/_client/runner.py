@@ -128,6 +128,7 @@ class _Runner:
         self.settings = settings
         self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
         self.run_blocking: Callable[..., Any] = sender.run_blocking
+        self.redact: Callable[[str], str] = sender.redact
         self._stored: StoredResponses | None = None
         if settings.store is not None:
             # Few programs have a store.

@@ -91,7 +91,8 @@ class Failed(Displayed):
     index: int
     """The query's position among all queries, from 0."""
     error: SiteStatsError
-    """What ``client.stats.get`` would have raised."""
+    """What ``client.stats.get`` would have raised; an exception that is not of this
+    package is the cause of an ``UnexpectedError``."""
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
 

@@ -66,6 +66,7 @@ class Sender:
         )
         others = *secrets_in(settings.headers), *proxy_secrets(proxy)
         self._redactor = Redactor((settings.api_key, settings.user_id, *others))
+        self.redact = self._redactor.text
         redact_logs(self._redactor)
         self._failures = Failures(settings, self._redactor, self._library, proxy)
         self._outgoing = Outgoing(settings, self._library, http_client)

@@ -18,6 +18,7 @@ from sitestats import (
     Problem,
     StatusError,
     TransportError,
+    UnexpectedError,
 )
 from sitestats._base.text import plain
 
@@ -60,6 +61,8 @@ def code_of(error: BaseException) -> Code:
             return Code.TRY_LATER if error.retryable else Code.GIVE_UP
         case InvalidResponseError():
             return Code.BAD_RESPONSE
+        case UnexpectedError():
+            return Code.MISTAKE
         case _:
             return Code.WRONG_USE
 
