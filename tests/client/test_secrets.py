@@ -36,7 +36,7 @@ LONG = 16
 # code, which a frame may show.
 keys = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=LONG
-).map("%<{}".format)
+).map("%<{}>".format)
 clients = st.sampled_from([Client, AsyncClient])
 variants = st.sampled_from(VARIANTS)
 FAILING = [

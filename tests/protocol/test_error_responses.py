@@ -16,9 +16,12 @@ from protocol.inside import decode_json
 from sitestats import (
     AuthenticationError,
     BadRequestError,
+    InvalidInputError,
     InvalidResponseError,
     NotFoundError,
+    NotTheServiceError,
     PermissionDeniedError,
+    Problem,
     RateLimitedError,
     ServerError,
     SiteStatsError,
@@ -29,6 +32,22 @@ from sitestats import (
 NAMES = ("error", "message", "reason", "msg", "detail")
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
+
+
+SHAPES: list[Any] = [
+    {"error": {"message": "It broke."}},
+    {"error": {"error": {"Message": "It broke."}}},
+    {"errors": ["It broke."]},
+    {"errors": [{"message": "It broke."}, {"message": "It broke."}]},
+    {"error": ["It broke."]},
+    {"error_description": "It broke."},
+    {"errorMessage": "It broke."},
+    {"detail": [{"loc": ["query"], "msg": "It broke."}]},
+    {"title": "It broke."},
+    {"ok": False, "note": "It broke.", "__note": "More prose."},
+    ["It broke."],
+]
+"""Where else the message of an error may be: the document leaves it open."""
 
 
 def failed(
@@ -70,7 +89,7 @@ def error_body(error: str, **more: Any) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize(
-    "data", [error_body("It broke."), {"success": False}, PAGE, b"", b"{"]
+    "data", [error_body("It broke."), {"success": False}, b"It broke.", b"", b"{"]
 )
 def test_the_status_tells_the_kind(
     data: Any, status: int, kind: type[StatusError]
@@ -149,6 +168,13 @@ def test_the_code_of_a_locked_website(status: int) -> None:
     [
         *(({"ok": False, name: "It broke."}, 400, "It broke.") for name in NAMES),
         ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
+        *((shape, 400, "It broke.") for shape in SHAPES),
+        ({"error": "bad_zone", "error_description": "No."}, 400, "bad_zone: No."),
+        ({"error": "Bad Request", "message": "No."}, 400, "Bad Request: No."),
+        ({"error": "a b", "errors": [{"msg": "c d"}]}, 400, "a b: c d"),
+        ({"errors": {"label": ["is long", "is odd"]}}, 400, "label: is long"),
+        ({"ok": False, "code": "SLOW"}, 400, "the code SLOW, without a message"),
+        ({"ok": False, "hint": 5}, 400, 'without a message: {"ok": false, "hint'),
         ({"ok": False, "error": None, "reason": "Why.", "msg": "No."}, 400, "Why."),
         ({"ok": False, "reason": "/a is wrong"}, 400, "/a is wrong"),
         ({"ok": False, "error": " "}, 400, "the service responded without a message"),
@@ -157,7 +183,8 @@ def test_the_code_of_a_locked_website(status: int) -> None:
             404,
             "the service does not know /example.com.json",
         ),
-        (PAGE, 502, "the service responded with a page of HTML"),
+        (b"It broke.", 404, "It broke."),
+        (b'"It broke."', 404, "It broke."),
         (b"", 503, "the service responded without a message"),
         (b"upstream \x1b[31m\xff\ntimed out", 504, "upstream \\x1b[31m\ufffd timed"),
         (b"", 423, "the website is locked"),
@@ -201,6 +228,72 @@ def test_retry_after_becomes_seconds(
     assert (error.retry_after, error.code) == (seconds, code)
 
 
+# --- something else than the service ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "advice"),
+    [
+        (400, NotTheServiceError, "check the base address"),
+        (401, NotTheServiceError, "whoever runs that to let it through"),
+        (403, NotTheServiceError, "whoever runs that to let it through"),
+        (404, NotTheServiceError, "check the base address"),
+        (407, NotTheServiceError, "the proxy wants a login"),
+        (408, BadRequestError, "try again"),
+        (414, BadRequestError, "in several queries"),
+        (423, NotTheServiceError, "check the base address"),
+        (429, RateLimitedError, "wait"),
+        (502, ServerError, "try later"),
+        (511, ServerError, "log in"),
+        (522, ServerError, "try later"),
+    ],
+)
+@pytest.mark.parametrize(
+    "page",
+    [
+        PAGE,
+        b"\xef\xbb\xbf\n<html><h1>No key</h1>",
+        b"<!-- a --><p>API key",
+        b"<?xml version='1.0'?><Error>API key</Error>",
+    ],
+)
+def test_a_page_is_not_by_the_service(
+    page: bytes, status: int, kind: type[StatusError], advice: str
+) -> None:
+    """Its error blames neither key nor website, and says what to do instead. Its status
+    alone decides whether to try again.
+    """
+    error = failed(page, status, retry_after="7")
+    assert type(error) is kind
+    assert isinstance(error, StatusError)
+    assert advice in error.message
+    assert error.retryable is (status in {408, 429} or status >= 500)
+    assert error.retry_after == 7
+    assert error.credentials_from == ""
+
+
+def test_a_page_is_named_by_its_title_and_its_server() -> None:
+    """They tell who answered."""
+    page = b"<html><title>\n404 Not\x1b Found</title><body>nginx"
+    error = failed(page, 404, server="nginx/1.22")
+    assert "HTML ('404 Not\\x1b Found', sent by nginx/1.22)" in str(error)
+    page = b"<html><title>400 The plain HTTP request was sent to HTTPS port</title>"
+    assert "begin the base address with https://" in str(failed(page, 400))
+    assert "('Down" in str(failed(PAGE, 200))
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain; charset=utf-8"])
+def test_a_text_that_is_declared_as_html_is_a_message(kind: str) -> None:
+    """Many servers declare everything as HTML. What is in it counts."""
+    error = failed(b"No Api-Key <found>, a < b", 400, content_type=kind)
+    assert isinstance(error, AuthenticationError) is (kind != "text/html")
+    error = failed(b"No Api-Key found, a < b", 400, content_type=kind)
+    assert type(error) is AuthenticationError
+    assert error.message == "No Api-Key found, a < b"
+    json = failed(error_body("No <b>role</b>"), 400, content_type=kind)
+    assert type(json) is PermissionDeniedError
+
+
 @pytest.mark.parametrize("status", [300, 301, 308, 399])
 @pytest.mark.parametrize(
     ("location", "shown"),
@@ -214,17 +307,34 @@ def test_retry_after_becomes_seconds(
 def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
     """The error of a redirect names its target, and says what to do."""
     error = failed(b"", status, location=location)
-    assert type(error) is StatusError
+    assert type(error) is NotTheServiceError
     assert shown in error.message
     assert "base address" in error.message
     assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
-    assert "redirect" not in failed(b"", 304, location=location).message
+    assert type(failed(b"", 304, location=location)) is StatusError
+
+
+def test_no_repr_is_endless() -> None:
+    """Neither a long code nor thousands of problems make one."""
+    long = "x y" * 300_000
+    errors: list[Exception] = [
+        failed(error_body(long, code=long), 400),
+        failed({"errors": {long: [long] * 9}, "code": [long]}, 400),
+        failed(long.encode(), 200),
+        InvalidInputError([Problem("It is wrong.")] * 10_000),
+        InvalidResponseError("It is wrong.", problems=[Problem("It is.")] * 10_000),
+    ]
+    for error in errors:
+        assert len(repr(error)) < 5_000
+        assert len(str(error)) < 5_000
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.dictionaries(
-        st.sampled_from(["ok", "success", "error", "message", "code", "status"]),
+        st.sampled_from(
+            ["ok", "success", "error", "errors", "message", "code", "status", "a"]
+        ),
         inner,
         max_size=4,
     ),

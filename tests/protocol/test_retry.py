@@ -138,11 +138,14 @@ def send_all(
 
 @pytest.mark.parametrize(
     "passing",
-    [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 599))],
+    [
+        *(NEVER_LEFT, MAYBE_SENT),
+        *(HttpResponse(s) for s in (408, 429, 500, 502, 503, 599)),
+    ],
     ids=str,
 )
 def test_a_get_is_retried(passing: Outcome) -> None:
-    """A GET is retried after a failed connection, a 429 and a 5xx."""
+    """A GET is retried after a failed connection, a 408, a 429 and a 5xx."""
     flows = run(passing, passing)
     assert flows.ended[0] == OK
     assert (len(flows.sent), {*flows.limits}) == (3, {1_060.0})
@@ -151,7 +154,7 @@ def test_a_get_is_retried(passing: Outcome) -> None:
     assert [type(note) for note in flows.notes] == [Retrying, Retrying]
 
 
-@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 408, 423, 499, 600])
+@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 407, 423, 499, 600])
 def test_other_statuses_are_final(status: int) -> None:
     """No other status is retried."""
     flows = run(HttpResponse(status))
@@ -165,7 +168,9 @@ def test_the_last_failure_is_that_of_the_call() -> None:
 
 
 @pytest.mark.parametrize(
-    "outcome", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
+    "outcome",
+    [MAYBE_SENT, HttpResponse(408), HttpResponse(503), HttpResponse(429)],
+    ids=str,
 )
 def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> None:
     """A write is not retried once it may have reached the service."""

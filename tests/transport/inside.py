@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client
 from sitestats._client.runner import Stop, StoppedError
-from sitestats._configuration.settings import proxy_from_environment
+from sitestats._configuration.settings import proxy_of_environment
 from sitestats._transport.pool import Pool
 from sitestats._transport.reading import (
     CorruptError,
@@ -33,7 +33,7 @@ __all__ = [
     "StoppedError",
     "break_the_reading",
     "decompressed",
-    "proxy_from_environment",
+    "proxy_of_environment",
     "run_blocking",
     "send_request",
     "set_idle_seconds",

@@ -37,7 +37,7 @@ from sitestats import (
     RequestTimeoutError,
     SiteStatsError,
 )
-from transport.inside import proxy_from_environment
+from transport.inside import proxy_of_environment
 
 pytestmark = pytest.mark.filterwarnings(
     # httpx leaves some sockets of proxies that fail to the garbage collection.
@@ -372,6 +372,8 @@ NAMED = {
     "https_proxy=p:1 no_proxy=.example": None,
     "https_proxy=p:1 no_proxy=*": None,
     "https_proxy=p:1 no_proxy=b.example": "http://p:1",
+    "https_proxy=p:1 no_proxy=*.example": None,
+    "https_proxy=p:1 no_proxy=10.0.0.0/8,a": "http://p:1",
 }
 
 
@@ -392,16 +394,21 @@ def test_what_the_environment_names(
     for variable in variables.split():
         environment.setenv(*variable.split("=", 1))
     base = BaseAddress.parse("https://bücher.example:8443")
-    assert proxy_from_environment(base) == NAMED[variables]
+    proxy = proxy_of_environment(base)
+    assert (proxy and proxy.reveal()) == NAMED[variables]
 
 
 def test_an_ipv6_address_may_be_excepted(environment: pytest.MonkeyPatch) -> None:
-    """NO_PROXY has it without brackets, in the form of the base address."""
+    """NO_PROXY has it without brackets, in the form of the base address; or a network
+    that it is in, as of any address.
+    """
     environment.setenv("https_proxy", "p:1")
-    environment.setenv("no_proxy", "a, ::1")
-    assert proxy_from_environment(BaseAddress.parse("https://[::1]")) is None
-    other = BaseAddress.parse("https://[::2]")
-    assert proxy_from_environment(other) == "http://p:1"
+    environment.setenv("no_proxy", "a, ::1, fd00::/8,10.0.0.0/8")
+    for host in ("[::1]", "[fd00:1::2]", "10.9.8.7"):
+        assert proxy_of_environment(BaseAddress.parse(f"https://{host}")) is None
+    for host in ("[::2]", "11.9.8.7"):
+        base = BaseAddress.parse(f"https://{host}")
+        assert proxy_of_environment(base) is not None
 
 
 def test_a_client_takes_the_proxy_of_the_environment(

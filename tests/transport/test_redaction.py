@@ -34,8 +34,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 def redacted(key: str, body: str) -> str:
     """The body of a response that repeats *key* somehow."""
-    response = HttpResponse(400, {}, body.encode())
-    return Redactor([Secret(key)]).response(response).body.decode()
+    return Redactor([Secret(key)]).body(body.encode()).decode()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -63,18 +62,17 @@ def test_headers_and_messages_are_redacted() -> None:
     """A key is in no header of an error response and in no message."""
     redactor = Redactor([Secret(KEY), None])
     headers = {"location": f"/login?{quote(KEY, safe='')}#é", "via": "é%41"}
-    response = redactor.response(HttpResponse(302, headers))
-    assert response.headers == {"location": "/login?…#é", "via": "é%41"}
+    response = HttpResponse(302, headers, redactor=redactor)
+    assert response.redacted().headers == response.shown_headers
+    assert response.shown_headers == {"location": "/login?…#é", "via": "é%41"}
     assert redactor.text(f"illegal {KEY!r} \ud800") == "illegal '…' \ud800"
 
 
 def test_short_secrets() -> None:
-    """Of three characters it is in many words; of four it is redacted in messages, and
-    not in responses, where it may be a number.
-    """
+    """Of three characters it is in many words; of four it is redacted everywhere."""
     redactor = Redactor([Secret("u"), Secret("con"), Secret("12/4")])
     assert redactor.text(r"Connection u 12/4 and 12\/4") == "Connection u … and …"
-    assert redactor.response(HttpResponse(400, {}, b"12/4")).body == b"12/4"
+    assert redactor.body(b"u 12/4") == "u …".encode()
     begins = [Secret(f"sa_{'x' * length}") for length in range(1, 9)]
     assert Redactor(begins).text(f"no sa_{'x' * 8}.") == "no …."
 

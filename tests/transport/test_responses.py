@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import gzip
+import pickle
 from typing import Any
 
 import pytest
 
 from both_clients import KEY, QUERY, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, serve, whole
+from secret_search import shown_by
 from sitestats import (
+    AuthenticationError,
     InvalidResponseError,
     RequestTimeoutError,
     StatusError,
@@ -103,3 +108,55 @@ def test_a_call_ends_within_its_total_limit(variant: str) -> None:
     assert (caught.value.maybe_sent, caught.value.step) == (True, "response")
     assert isinstance(caught.value, TimeoutError)
     assert "waiting for one of" not in str(caught.value)
+
+
+# --- what is repeated of the request ------------------------------------------------
+
+
+@variants
+@pytest.mark.parametrize("secret", ["hunt", "hunter2hunt", KEY])
+def test_a_secret_of_four_characters_is_in_no_error(variant: str, secret: str) -> None:
+    """It is redacted in the message, the body and the headers, though it has the form
+    of a word; what the error means stays.
+    """
+    body = f'{{"ok":false,"error":"No Api-Key but {secret}"}}'.encode()
+    wire = whole(body, f"X-Debug: {secret}", status="400 Bad")
+    (error,) = get_all(variant, wire, headers={"X-Auth-Token": secret})
+    assert isinstance(error, AuthenticationError)
+    assert error.message == "No Api-Key but …"
+    assert error.headers["X-Debug"] == "…"
+    assert secret.encode() not in error.body
+    assert secret not in shown_by(error)
+
+
+@variants
+@pytest.mark.parametrize("secret", ["false", "error", "api-key"])
+def test_a_secret_changes_the_meaning_of_no_error(variant: str, secret: str) -> None:
+    """Whatever word it is, the class, the pause and the code are the response's own."""
+    body = b'{"ok":false,"error":"No api-key found","code":"NO_KEY"}'
+    wire = whole(body, "Retry-After: 7", status="400 Bad")
+    (error,) = get_all(variant, wire, headers={"X-Auth-Token": secret})
+    assert isinstance(error, AuthenticationError)
+    assert (error.code, error.retry_after) == ("NO_KEY", 7)
+
+
+@variants
+def test_the_headers_of_a_success_are_redacted(variant: str) -> None:
+    """In every way to read, to show, to copy or to pickle them."""
+    (stats,) = get_all(variant, whole(BODY, f"X-Debug: key={KEY}", "Via: 1.1 a"))
+    again = pickle.loads(pickle.dumps(stats))
+    for one in (stats, again, copy.deepcopy(stats)):
+        assert one.headers["x-debug"] == "key=…"
+        assert one.headers["VIA"] == "1.1 a"
+        assert KEY not in f"{one.headers} {vars(one.headers)} {pickle.dumps(one)!r}"
+
+
+@variants
+@pytest.mark.parametrize("coding", ["utf-8", "UTF-8", "iso-8859-1", "none", "identity"])
+def test_a_charset_is_no_coding(variant: str, coding: str) -> None:
+    """Some servers name it in Content-Encoding; the body is not compressed by it."""
+    (stats,) = get_all(variant, whole(BODY, f"Content-Encoding: {coding}"))
+    assert stats.pageviews == 7
+    packed = gzip.compress(BODY)
+    (stats,) = get_all(variant, whole(packed, f"Content-Encoding: gzip, {coding}"))
+    assert stats.pageviews == 7

@@ -22,6 +22,7 @@ The tree is split by what the caller can do::
         + WebsiteLockedError
         + RateLimitedError
         + ServerError
+        + NotTheServiceError          something else answered: check the address
       x InvalidResponseError          the response does not match the document
         + ResponseTooLargeError
       x UnexpectedError               look at its cause
@@ -90,12 +91,13 @@ def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
 
 
 def is_temporary(status: int) -> bool:
-    """Whether the service may respond otherwise later.
+    """Whether the response may be another one later, whoever sent this one.
 
-    >>> [one for one in (200, 404, 408, 429, 500, 503, 600) if is_temporary(one)]
-    [429, 500, 503]
+    >>> [one for one in (200, 404, 407, 408, 429, 500, 503, 600) if is_temporary(one)]
+    [408, 429, 500, 503]
     """
-    return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
+    is_failure = 500 <= status <= 599  # noqa: PLR2004  5xx
+    return is_failure or status in {HTTPStatus.REQUEST_TIMEOUT, TOO_MANY_REQUESTS}
 
 
 def may_repeat(request: HttpRequest | None, *, maybe_done: bool) -> bool:
@@ -116,6 +118,13 @@ def _problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
     return Headers({} if isinstance(given, str) else given)
+
+
+def _few(problems: tuple[Problem, ...]) -> str:
+    """The beginning of *problems*, for a repr."""
+    shown = ", ".join(map(repr, problems[:3]))
+    more = len(problems) - 3
+    return f"({shown}, … {more:,} more)" if more > 0 else repr(problems)
 
 
 def _request(given: str | HttpRequest | None) -> HttpRequest | None:
@@ -182,7 +191,7 @@ class InvalidInputError(SiteStatsError, ValueError):
     Its text has a line for each problem, up to 20. Equal problems share a line.
     """
 
-    problems: tuple[Problem, ...] = attrs.field(converter=_problems)
+    problems: tuple[Problem, ...] = attrs.field(converter=_problems, repr=_few)
     """Every broken rule, with what to do about it."""
 
     def __str__(self) -> str:
@@ -283,10 +292,12 @@ class StatusError(SiteStatsError):
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
         source = f"; {self.credentials_from}" if self.credentials_from else ""
-        wait = ""
+        advice = ""
         if self.retry_after is not None and self.retryable:
-            wait = f": try again in {math.ceil(self.retry_after):,} s"
-        return f"{self.message} (status {self.status_code}{request}){source}{wait}"
+            advice = f": try again in {math.ceil(self.retry_after):,} s"
+        elif is_temporary(self.status_code) and not self.retryable:
+            advice = "; it may have been done: look before you do it again"
+        return f"{self.message} (status {self.status_code}{request}){source}{advice}"
 
 
 class BadRequestError(StatusError):
@@ -316,7 +327,16 @@ class RateLimitedError(StatusError):
 
 
 class ServerError(StatusError):
-    """The service failed: 5xx."""
+    """The service failed, or a gateway can't reach it: 5xx."""
+
+
+class NotTheServiceError(StatusError):
+    """Something else than the service answered: the web server of a wrong address, a
+    firewall, a page to log in, a proxy. It sent a page of HTML, a redirect or a 407.
+
+    The same with a 408, a 413, a 414, a 429, a 431 or a 5xx has the class of that
+    status, as the status alone tells what to do then.
+    """
 
 
 @attrs.define(slots=False)
@@ -325,7 +345,9 @@ class InvalidResponseError(SiteStatsError):
 
     message: str
     """What was read, and how it differs, without the problems."""
-    problems: tuple[Problem, ...] = attrs.field(default=(), converter=_problems)
+    problems: tuple[Problem, ...] = attrs.field(
+        default=(), converter=_problems, repr=_few
+    )
     """The wrong places, by their JSON paths."""
     body: bytes = attrs.field(default=b"", repr=False)
     """The response's body as received, with credentials redacted."""

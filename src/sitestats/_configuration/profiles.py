@@ -46,11 +46,13 @@ def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, An
         "api_key": None,
         "read_only": table.read_only,
     }
-    file = table.key_file
+    has_file = table.key_file is not None
     # A traceback may show the variables while the key is read.
+    file = Secret(os.path.expanduser(table.key_file or ""))  # noqa: PTH111 - raises nothing
     del table
-    if file and with_key:
-        whole = path.parent / os.path.expanduser(file)  # noqa: PTH111 - raises nothing
+    if has_file and with_key:
+        # The setting may have the key itself, in the wrong place.
+        whole = Secret(path.parent / file.reveal())
         options["api_key"] = read_key_file(whole, f"'key_file'{end}")
     return name, options
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from enum import Enum
@@ -29,6 +28,18 @@ the coding or the status of the response."""
 _SECRET: Final = re.compile("auth|cookie|token|key|secret|passw|session")
 
 
+_STRAY: Final = {
+    r"\s*": "it is empty",
+    r"\s*[\"'].*|.*[\"']\s*": "it has a quote at an end: write it without quotes, "
+    "which 'docker run --env-file' keeps",
+    r".*[\r\n]\s*": "it ends with a line end",
+    r".*\s#.*": "it has a '#' and a comment, which only a shell takes away",
+    r"\s.*|.*\s": "it has a space at an end",
+    r".*\s.*": "it has a space or a line end within",
+}
+"""What a shell would have taken away, or what was copied as well."""
+
+
 class Secret:
     """A credential that is in no repr and no pickle."""
 
@@ -46,6 +57,13 @@ class Secret:
     def fits(self, pattern: str) -> bool:
         """Whether it is text that *pattern* matches."""
         return isinstance(self._value, str) and bool(re.fullmatch(pattern, self._value))
+
+    def stray(self) -> str:
+        """What does not belong to it at its ends, for a message; empty if nothing."""
+        for pattern, what in _STRAY.items():
+            if self.fits(f"(?s:{pattern})"):
+                return what
+        return ""
 
     def each(self) -> dict[Any, Secret] | None:
         """The values of a mapping, wrapped one by one; None if it is something else."""
@@ -86,12 +104,13 @@ def checked_secret(secret: Secret) -> Secret:
     Raises:
         ConfigurationError: It can't; the message does not show it.
     """
-    if not secret.fits(f"[!-~]{{1,{_LONGEST}}}"):
+    stray = secret.stray()
+    if stray or not secret.fits(f"[!-~]{{1,{_LONGEST}}}"):
+        what = stray or "look where it was copied"
         raise ConfigurationError(
-            f"{secret.source} is not usable: a credential is a string of printable "
-            f"ASCII characters without spaces or line breaks, 1 to {_LONGEST} of them; "
-            "look for a stray quote or line end where it was copied (it is not shown "
-            "here)"
+            f"{secret.source} is not usable: {what}. A credential is a string of 1 to "
+            f"{_LONGEST} printable ASCII characters without spaces or line breaks, "
+            "such as sa_api_key_0123 or sa_user_id_0123 (it is not shown here)"
         )
     if len(secret.reveal()) < SHORTEST:
         warn(
@@ -101,29 +120,45 @@ def checked_secret(secret: Secret) -> Secret:
     return secret
 
 
-def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
+def read_key_file(path: Secret, source: str) -> Secret:
     """What stands in a file, as Docker and Kubernetes mount secrets.
+
+    The path is wrapped, as it may be the key itself, in the wrong place.
 
     Raises:
         ConfigurationError: The file can't be read, or has more than a credential.
     """
-    try:
-        # The path stays text, since a Path changes "/dev/fd/…/".
-        with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
-            secret = Secret(file.read(_LONGEST + 1).rstrip(), source)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not a path"
-        # Its name is not shown: it may be the key itself, in the wrong place.
+    secret, why = _read(path, source)
+    if secret is None:
+        stray = path.stray()
+        advice = f"; {stray}" if stray else ""
+        message = f"{source} names a file that can't be read: {why}{advice}"
+        raise ConfigurationError(message)
+    if secret.fits(""):
         raise ConfigurationError(
-            f"{source} names a file that can't be read: {why}"
-        ) from None
+            f"{source} names a file that is empty: it holds the credential alone, such "
+            f"as sa_api_key_0123, and is {shown(path.reveal())}"
+        )
     # Quotes and names come from a shell or from a file of variables.
     if secret.fits(f"[\"'].*|[A-Z_]+=.*|(?s:.){{{_LONGEST + 1}}}"):
         raise ConfigurationError(
             f"{source} names a file that has more than the credential: leave quotes "
-            f"and 'NAME=' out of {shown(os.fspath(path))} (it is not shown here)"
+            f"and 'NAME=' out of {shown(path.reveal())} (it is not shown here)"
         )
     return secret
+
+
+def _read(path: Secret, source: str) -> tuple[Secret | None, str]:
+    """The beginning of a file, or why it can't be read.
+
+    It raises nothing, since the error of a file has its path.
+    """
+    try:
+        # The path stays text, since a Path changes "/dev/fd/…/".
+        with open(path.reveal(), encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - as above
+            return Secret(file.read(_LONGEST + 1).rstrip(), source), ""
+    except (OSError, ValueError) as error:
+        return None, getattr(error, "strerror", None) or "it is not a path"
 
 
 def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
 import random
+import re
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -14,7 +18,6 @@ from sitestats._base.errors import ConfigurationError, warn
 from sitestats._base.hostnames import BaseAddress, is_loopback
 from sitestats._configuration.secrets import (
     Secret,
-    as_secret,
     checked_headers,
     checked_secret,
     read_key_file,
@@ -228,6 +231,12 @@ class Settings:
         return None if self.proxy_address is None else self.proxy_address.reveal()
 
     @property
+    def shown_proxy(self) -> str:
+        """The address of the proxy without its login."""
+        parts = urlsplit(self.proxy or "")
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    @property
     def why_read_only(self) -> str:
         """What makes the client read-only, for an error."""
         own = f"the client of {self.profile!r}" if self.profile else "this client"
@@ -256,7 +265,7 @@ def resolve(
             f"the base address is missing: give base_url, or set {BASE_URL_VARIABLE}"
         )
     base = _parsed(address)
-    sources = {"base_url": address.source, "proxy": "proxy"}
+    sources = {"base_url": address.source}
     trusted = own_url.reveal() and base == _parsed(own_url)
     withheld = list[str]()
     for name, given in (("api_key", api_key), ("user_id", user_id)):
@@ -267,8 +276,9 @@ def resolve(
         if secret is not None:
             options[name], sources[name] = checked_secret(secret), secret.source
     if proxy is NOT_GIVEN:
-        proxy = as_secret(proxy_from_environment(base), "proxy")
-        sources["proxy"] = f"{base.scheme.upper()}_PROXY or ALL_PROXY"
+        proxy = proxy_of_environment(base)
+    if proxy is not None:
+        sources["proxy"] = proxy.source
     if os.environ.get(READ_ONLY_VARIABLE, "").strip().lower() not in _NO:
         options["read_only"], sources["read_only"] = True, READ_ONLY_VARIABLE
     if base.scheme == "http" and "api_key" in options and not is_loopback(base.host):
@@ -291,7 +301,8 @@ def _parsed(address: Secret) -> BaseAddress:
         return BaseAddress.parse(address.reveal())
     except ValueError as error:
         problem = f"{address.source}: {error}"
-    raise ConfigurationError(problem)
+    stray = address.stray()
+    raise ConfigurationError(f"{problem}; {stray}" if stray else problem)
 
 
 # --- the environment --------------------------------------------------------------
@@ -317,7 +328,7 @@ def credential_of_environment(name: str) -> Secret | None:
         case []:
             return None
         case [variable] if variable.endswith("_FILE"):
-            return read_key_file(os.environ[variable], variable)
+            return read_key_file(Secret(os.environ[variable]), variable)
         case [variable]:
             return Secret(os.environ[variable], variable)
         case both:
@@ -340,14 +351,59 @@ def credentials_from(settings: Settings, needed: Credentials) -> str:
     return text
 
 
-def proxy_from_environment(base: BaseAddress) -> str | None:
+def proxy_of_environment(base: BaseAddress) -> Secret | None:
     """The address of the proxy that leads to *base*, or None, as the standard library
     reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``.
+
+    Raises:
+        ConfigurationError: ``NO_PROXY`` is no list of hosts.
     """
     from urllib.request import getproxies, proxy_bypass
 
-    proxies = getproxies()
-    proxy = proxies.get(base.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(f"{base.host}:{base.origin[2]}"):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+    proxies = {name: Secret(value) for name, value in getproxies().items()}
+    for kind in (base.scheme, "all"):
+        proxy = proxies.get(kind)
+        if proxy is None or proxy.fits(""):
+            continue
+        exceptions = proxies.get("no", Secret("")).reveal()
+        _check_exceptions(exceptions)
+        host = f"{base.host}:{base.origin[2]}"
+        if proxy_bypass(host) or _is_excepted(base.host, exceptions):
+            return None
+        proxy.source = _variable_of(f"{kind}_proxy", proxy)
+        has_scheme = proxy.fits("(?s:.*://.*)")
+        return proxy if has_scheme else Secret(f"http://{proxy.reveal()}", proxy.source)
+    return None
+
+
+def _variable_of(name: str, value: Secret) -> str:
+    """The variable that has *value*, whose *name* may be in capitals."""
+    for variable in os.environ:
+        if variable.lower() == name and os.environ[variable] == value.reveal():
+            return variable
+    return "the proxy settings of this machine"
+
+
+def _check_exceptions(exceptions: str) -> None:
+    """Raise an error if ``NO_PROXY`` can't be what was meant."""
+    entry = r"\s*[^\s,;#\"']*\s*"
+    if not re.fullmatch(f"{entry}(,{entry})*", exceptions):
+        raise ConfigurationError(
+            "NO_PROXY is not usable: it has hosts with commas between them, such as "
+            "'localhost,.corp.example,10.0.0.0/8', without quotes, semicolons or a '#'"
+        )
+
+
+def _is_excepted(host: str, exceptions: str) -> bool:
+    """Whether ``NO_PROXY`` names *host* by a network, or by a ``*`` before a domain,
+    which other tools know and the standard library does not.
+    """
+    for entry in map(str.strip, exceptions.split(",")):
+        if entry.startswith("*.") and host.endswith(entry[1:].lower()):
+            return True
+        # Neither host names nor names of domains are addresses.
+        with suppress(ValueError):
+            network = ipaddress.ip_network(entry.strip("[]"), strict=False)
+            if ipaddress.ip_address(host) in network:
+                return True
+    return False

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
 
 from sitestats._base.errors import (
     AuthenticationError,
+    InvalidResponseError,
+    NotFoundError,
     PermissionDeniedError,
+    RateLimitedError,
+    ServerError,
     SiteStatsError,
+    WebsiteLockedError,
 )
 from sitestats._base.text import counted
 from sitestats._configuration.settings import Settings
@@ -18,6 +24,7 @@ from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.json_values import JsonValue
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
+from .error_responses import is_own
 from .flow import Flow, send_once
 from .requests import list_request
 from .responses import decode_json, read, read_websites
@@ -73,6 +80,10 @@ class SetupReport(Public):
         return "\n".join(map(str, self.rows))
 
 
+_OWN: Final = "a client"
+"""Where a setting is from that no source tells."""
+
+
 def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupReport]:
     """Check *settings* by requests that only read.
 
@@ -86,65 +97,149 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         website = parameters_of(
             StatsQuery(hostname).fields("pageviews").last(days=1)
         ).request
+    found = _Found(settings, _given(settings))
+    yield from found.check_service()
+    if found.error is None and website is not None:
+        yield from found.check_website(website)
+    if found.error is None:
+        yield from found.check_credentials(website)
+    return SetupReport(tuple(found.rows), found.error)
+
+
+def _given(settings: Settings) -> list[SetupRow]:
+    """What is set, and by what."""
     sources = settings.sources
-    base = f"{settings.base}, from {sources.get('base_url', 'a client')}"
+    base = f"{settings.base}, from {sources.get('base_url', _OWN)}"
     rows = [SetupRow("base address", base, ok=True)]
     for name, title in (("api_key", "API key"), ("user_id", "user ID")):
         given = getattr(settings, name) is not None
-        text = f"from {sources.get(name, 'a client')}" if given else "none"
+        text = f"from {sources.get(name, _OWN)}" if given else "none"
         rows.append(SetupRow(title, text, ok=given or None))
     if settings.api_key is None and settings.user_id is not None:
         text = "none, but there is a user ID: look whether the key is empty"
         rows[1] = SetupRow("API key", text, ok=False)
-    request = list_request()
-    if settings.api_key is None or settings.user_id is None:
-        # The list needs both, so one alone is not sent.
-        request = attrs.evolve(request, credentials=Credentials.NONE)
-    step, failure = "connection", None
-    try:
-        response = yield from send_once(request, settings)
-        rows.append(SetupRow("connection", "the service responds", ok=True))
-        step = "credentials"
-        row = yield from _check_credentials(settings, website, response, request)
-        rows.append(row)
-    except SiteStatsError as error:
-        failure = error
-        rows.append(SetupRow(step, str(error), ok=False))
-    return SetupReport(tuple(rows), failure)
+    if settings.proxy is not None:
+        text = f"{settings.shown_proxy}, from {sources['proxy']}"
+        rows.append(SetupRow("proxy", text, ok=True))
+    return rows
 
 
-def _check_credentials(
-    settings: Settings,
-    website: HttpRequest | None,
-    response: HttpResponse,
-    request: HttpRequest,
-) -> Flow[SetupRow]:
-    """Whether the service accepts the key with the user ID for its list of websites, or
-    the key alone for the private *website*.
-    """
-    listed = request.credentials is not Credentials.NONE and read(
-        settings, read_websites, response, request
-    )
-    if website is not None and settings.api_key is not None:
-        response = yield from send_once(website, settings)
-        read(settings, decode_json, response, website)
-    if listed is not False:
-        return SetupRow(
-            "credentials",
-            f"the service accepts them, and lists {counted(len(listed), 'website')}",
-            ok=True,
-        )
-    if settings.api_key is None:
-        why = "there is no key, and public websites need none"
-    elif website is None:
-        why = "that needs a user ID, or the name of a private website"
-    else:
-        website = attrs.evolve(website, credentials=Credentials.NONE)
-        response = yield from send_once(website, settings)
+@attrs.define
+class _Found:
+    """What was found of a set-up so far; the first failure ends the check."""
+
+    _settings: Settings
+    rows: list[SetupRow]
+    error: SiteStatsError | None = None
+    _listed: int | None = None
+    """How many websites the service lists; None if it was not asked."""
+
+    def check_service(self) -> Flow[None]:
+        """Whether the service itself answers, and lists websites for the credentials.
+
+        The list needs both credentials, so one alone is not sent.
+        """
+        request = list_request()
+        has_both = None not in {self._settings.api_key, self._settings.user_id}
+        if not has_both:
+            request = attrs.evolve(request, credentials=Credentials.NONE)
         try:
-            decode_json(response, website)
-        except (AuthenticationError, PermissionDeniedError):
-            text = "the service accepts the key, and refuses the website without it"
-            return SetupRow("credentials", text, ok=True)
-        why = "this website is public, so any key works"
-    return SetupRow("credentials", f"not checked: {why}", ok=None)
+            response = yield from send_once(request, self._settings)
+        except RateLimitedError as error:
+            self._fail("service", error)
+            return
+        except SiteStatsError as error:
+            self._fail("connection", error)
+            return
+        try:
+            websites = read(self._settings, read_websites, response, request)
+        except NotFoundError as error:
+            # The service has this address, so it is not below this base address.
+            self._fail("base address" if is_own(response) else "connection", error)
+        except SiteStatsError as error:
+            self._judge(error, response, is_sent=has_both)
+        else:
+            self._pass("connection", "the service responds")
+            self._listed = len(websites) if has_both else None
+
+    def check_website(self, request: HttpRequest) -> Flow[None]:
+        """Whether the website can be read, with the key if there is one."""
+        if self._settings.api_key is None:
+            request = attrs.evolve(request, credentials=Credentials.NONE)
+        try:
+            response = yield from send_once(request, self._settings)
+            read(self._settings, decode_json, response, request)
+        except (NotFoundError, WebsiteLockedError) as error:
+            self._fail("website", error)
+        except (AuthenticationError, PermissionDeniedError) as error:
+            self._fail("credentials", error)
+        except SiteStatsError as error:
+            self._fail("service", error)
+        else:
+            self._pass("website", "the service has it")
+
+    def check_credentials(self, website: HttpRequest | None) -> Flow[None]:
+        """Whether the service accepts the key with the user ID for its list of
+        websites, or the key alone for the private *website*.
+        """
+        if self._listed is not None:
+            number = counted(self._listed, "website")
+            self._pass("credentials", f"the service accepts them, and lists {number}")
+            return
+        if self._settings.api_key is None:
+            why = "there is no key, and public websites need none"
+        elif website is None:
+            why = "that needs a user ID, or the name of a private website"
+        else:
+            website = attrs.evolve(website, credentials=Credentials.NONE)
+            try:
+                response = yield from send_once(website, self._settings)
+                decode_json(response, website)
+            except (AuthenticationError, PermissionDeniedError):
+                text = "the service accepts the key, and refuses the website without it"
+                self._pass("credentials", text)
+                return
+            except SiteStatsError as error:
+                self._fail("service", error)
+                return
+            why = "this website is public, so any key works"
+        self.rows.append(SetupRow("credentials", f"not checked: {why}", ok=None))
+
+    def _judge(
+        self, error: SiteStatsError, response: HttpResponse, *, is_sent: bool
+    ) -> None:
+        """Whose fault the *error* of a *response* is, whose request *is_sent* with the
+        credentials.
+        """
+        if not is_own(response) or isinstance(error, InvalidResponseError):
+            self._fail("connection", error)
+            return
+        self._pass("connection", "the service responds")
+        if isinstance(error, (ServerError, RateLimitedError)):
+            self._fail("service", error)
+        elif is_sent:
+            self._fail("credentials", error)
+
+    def _pass(self, name: str, text: str) -> None:
+        self.rows.append(SetupRow(name, text, ok=True))
+
+    def _fail(self, name: str, error: SiteStatsError) -> None:
+        text, self.error = str(error), error
+        advice = _ADVICE.get(type(error))
+        if advice is not None and name != "connection":
+            text += f": {advice}"
+        for place, row in enumerate(self.rows):
+            if row.name == name:
+                self.rows[place] = SetupRow(name, f"{row.text}: {text}", ok=False)
+                return
+        self.rows.append(SetupRow(name, text, ok=False))
+
+
+_ADVICE: Final[Mapping[type[SiteStatsError], str]] = {
+    AuthenticationError: "compare them with the service's account settings",
+    PermissionDeniedError: "ask for the role, or for access",
+    NotFoundError: "check how it is written",
+    WebsiteLockedError: "put the badge back, or change the plan",
+    ServerError: "try later",
+}
+"""What to do about an error that the service itself responded with."""

@@ -1,23 +1,35 @@
 """Exceptions for error responses, and for responses that can't be read.
 
 There are several kinds of error responses: ``ok`` or ``success`` is false,
-whatever the status; or the status is 4xx or 5xx, with a JSON object, a page of
+whatever the status; or the status is 4xx or 5xx, with JSON, a text, a page of
 HTML or nothing (section 7 leaves most of it open). Missing credentials may be
 reported as 400, so the words of the message count too.
+
+The service sends JSON, and perhaps a short text. A page of HTML, a redirect and a 407
+are sent by something else: the web server of a wrong address, a firewall, a login
+page, a proxy. That changes the class and the advice of an error, but not whether the
+request is sent again, which the status alone decides.
+
+An error is made of the response as it came, so that no redaction changes what it
+means. What it shows is redacted here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Final
+
+import attrs
 
 from sitestats._base.errors import (
     AuthenticationError,
     BadRequestError,
     InvalidResponseError,
     NotFoundError,
+    NotTheServiceError,
     PermissionDeniedError,
     Problem,
     RateLimitedError,
@@ -26,7 +38,7 @@ from sitestats._base.errors import (
     WebsiteLockedError,
 )
 from sitestats._base.text import cut, plain
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.json_values import JsonValue, load_json
 from sitestats._wire.messages import HttpRequest, HttpResponse
 
 OK: Final = range(200, 300)
@@ -39,9 +51,11 @@ _BY_STATUS: Final[Mapping[int, type[StatusError]]] = {
     423: WebsiteLockedError,
     429: RateLimitedError,
 }
-_NAMES_OF_MESSAGES: Final = ("error", "message", "reason", "msg", "detail")
-"""Where an error message may be, the likeliest first: section 7 leaves it open."""
+_LOCKED: Final = "BADGE_REQUIRED"
 _LONGEST: Final = 500
+"""Characters of a message, which a service may make longer."""
+_READ: Final = 20_000
+"""Characters of a text that are redacted before it is cut."""
 
 # They are compiled for the first error response, which most programs never see.
 _CREDENTIALS: Final = r"""\b(?:
@@ -70,7 +84,8 @@ def is_about_account(message: str) -> bool:
 
 
 def _has(message: str, words: str) -> bool:
-    own = re.sub(_REPEATED, " ", message)
+    # To search a long text takes the square of its length.
+    own = re.sub(_REPEATED, " ", message[: 4 * _LONGEST])
     return re.search(words, own, re.IGNORECASE | re.VERBOSE) is not None
 
 
@@ -78,78 +93,309 @@ def status_error(
     response: HttpResponse, request: HttpRequest, data: JsonValue
 ) -> StatusError:
     """The exception for an error response; *data* is its decoded body, or None."""
-    fields = data if isinstance(data, dict) else {}
-    code, message = fields.get("code"), _message(fields)
-    if response.status in _REDIRECTS:
-        message = ""
-    return _class(response.status, code, message)(
-        message or _described(response, request, fields),
+    words = _words(response, data)
+    shown = response.redacted()
+    if is_foreign(response, data):
+        kind, message = _foreign_kind(response.status), _foreign(response)
+    else:
+        kind = _kind(response.status, words)
+        message = words.message or _described(response, request, words)
+    return kind(
+        _on_a_line(response.redacted_text(message[:_READ])),
         status_code=response.status,
-        code=code if isinstance(code, str) else None,
-        body=response.body,
-        headers=response.headers,
+        code=words.code and _on_a_line(response.redacted_text(words.code[:_READ])),
+        body=shown.body,
+        headers=shown.headers,
         request=request,
         retry_after=response.retry_after,
-        credentials_from=response.credentials_from,
     )
 
 
-def _class(status: int, code: JsonValue, message: str) -> type[StatusError]:
-    if code == "BADGE_REQUIRED":
+def _kind(status: int, words: _Words) -> type[StatusError]:
+    if _LOCKED in {words.code, words.message}:
         return WebsiteLockedError
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ServerError
-    if _has(message, _PERMISSION):
+    if _has(words.message, _PERMISSION):
         return PermissionDeniedError
-    if _has(message, _CREDENTIALS):
+    if _has(words.message, _CREDENTIALS):
         return AuthenticationError
     return BadRequestError if status >= HTTPStatus.BAD_REQUEST else StatusError
 
 
-def _message(fields: Mapping[str, JsonValue]) -> str:
-    """The service's own message, or nothing."""
-    for name in _NAMES_OF_MESSAGES:
-        value = fields.get(name)
-        if isinstance(value, str) and value.strip():
-            # The message for an unknown address is that address alone.
-            is_address = name == "message" and value.startswith("/")
-            return "" if is_address else _on_a_line(value)
-    return ""
-
-
-def _described(
-    response: HttpResponse, request: HttpRequest, fields: Mapping[str, JsonValue]
-) -> str:
+def _described(response: HttpResponse, request: HttpRequest, words: _Words) -> str:
     """A sentence about an error response without a message."""
-    if response.status in _REDIRECTS:
-        # The address is shown without a user, a password, parameters and a fragment.
-        target = response.headers.get("location", "another address")
-        target = _on_a_line(re.sub(r"(?<=//)[^/?#]*@|[?#].*", "", target))
-        return (
-            f"the service redirected to {target}, and redirects are not followed: "
-            "if the service has moved, change the base address"
-        )
     if response.status == HTTPStatus.NOT_FOUND:
-        return f"the service does not know {request.path}"
-    if response.status == HTTPStatus.LOCKED:
+        # The service has the addresses of its own interfaces.
+        is_own = request.path.startswith("/api/")
+        advice = ": check the base address" if is_own else ""
+        return f"the service does not know {request.path}{advice}"
+    if response.status == HTTPStatus.LOCKED or words.code == _LOCKED:
         return "the website is locked, as the service's badge is missing from it"
-    if is_page(response):
-        return "the service responded with a page of HTML"
-    text = "" if fields else response.body[:_LONGEST].decode(errors="replace")
-    return _on_a_line(text) or "the service responded without a message"
+    if words.code is not None:
+        return f"the service responded with the code {words.code}, without a message"
+    beginning = response.body[:_READ].decode(errors="replace").strip()
+    text = "the service responded without a message"
+    return f"{text}: {beginning}" if beginning else text
 
 
-def is_page(response: HttpResponse) -> bool:
-    """Whether the body is a page of HTML."""
-    start = response.body[:100].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return start.startswith((b"<!doctype", b"<html", b"<?xml"))
+# --- the service's words ----------------------------------------------------------
+
+
+@attrs.frozen
+class _Words:
+    """What an error response says."""
+
+    message: str = ""
+    """The service's own message, or nothing."""
+    code: str | None = None
+
+
+_MESSAGES: Final = (
+    "error",
+    "errors",
+    "message",
+    "messages",
+    "errormessage",
+    "reason",
+    "msg",
+    "detail",
+    "details",
+    "errordescription",
+    "description",
+    "title",
+    "text",
+)
+"""Where an error message may be, the likeliest first: section 7 leaves it open. Names
+are in small letters, without ``_`` and ``-``."""
+_LISTS: Final = frozenset(("errors", "messages", "details"))
+"""What tells more beside a message."""
+_CODES: Final = ("code", "errorcode")
+_NO_MESSAGE: Final = frozenset((*_CODES, "docs", "hostname", "ok", "status", "url"))
+"""What an object without any of the names above has beside its message."""
+_PROSE: Final = "__"
+"""How the names begin of prose about the fields of a response."""
+_MOST: Final = 5
+"""Messages of a list that are shown, and levels of nested objects that are read."""
+_LABEL: Final = r"[\w-]+([.:][\w-]+)*"
+"""A word that stands for an error, such as ``invalid_token``."""
+
+
+def _words(response: HttpResponse, data: JsonValue) -> _Words:
+    if data is None:
+        is_text = not is_page(response)
+        text = response.body[:_READ].decode(errors="replace") if is_text else ""
+        return _Words(text.strip())
+    code = _code(data, _MOST)
+    # Of what it says of several mistakes, each is named once.
+    texts = dict.fromkeys(_texts(data, _MOST))
+    return _Words("; ".join(texts), code)
+
+
+def _texts(value: JsonValue, levels: int) -> Iterator[str]:
+    """The messages in *value*."""
+    if isinstance(value, str):
+        if value.strip():
+            yield value.strip()
+    elif isinstance(value, list):
+        if levels:
+            for item in value[:_MOST]:
+                yield from _texts(item, levels - 1)
+    elif isinstance(value, dict) and levels:
+        told = _named(value, levels) or [*_unnamed(value, levels)]
+        if told:
+            yield ": ".join(dict.fromkeys(told))
+
+
+def _named(fields: Mapping[str, JsonValue], levels: int) -> list[str]:
+    """The message of an object, by the names that messages have; a word that stands
+    for an error, or the name of a status, is followed by the sentence beside it.
+    """
+    known = _by_folded(fields)
+    told, is_told = list[str](), False
+    for name in _MESSAGES:
+        value = known.get(name)
+        if is_told and (name not in _LISTS or isinstance(value, str)):
+            continue
+        texts = [*_texts(value, levels - 1)]
+        # The message for an unknown address is that address alone.
+        if name == "message" and isinstance(value, str) and value.startswith("/"):
+            texts = []
+        told += ["; ".join(texts)] if texts else []
+        is_told = is_told or not all(map(_is_label, texts))
+    return told
+
+
+def _unnamed(fields: Mapping[str, JsonValue], levels: int) -> Iterator[str]:
+    """What an object says under other names: messages by what they are about, such as
+    ``{"hostname": ["is taken"]}``, or a sentence.
+    """
+    for name, value in islice(fields.items(), _MOST * _MOST):
+        if _folded(name) in _NO_MESSAGE or name.startswith(_PROSE):
+            continue
+        is_inner = levels < _MOST
+        for text in _texts(value, levels - 1):
+            if is_inner:
+                yield f"{name}: {text}"
+            elif " " in text:
+                yield text
+
+
+def _code(value: JsonValue, levels: int) -> str | None:
+    """The service's own code: of the whole, or else of an error in it."""
+    if isinstance(value, list) and levels:
+        found = (_code(item, levels - 1) for item in value[:_MOST])
+        return next(filter(None, found), None)
+    if not isinstance(value, dict) or not levels:
+        return None
+    known = _by_folded(value)
+    for name in _CODES:
+        code = known.get(name)
+        if isinstance(code, str) and code.strip():
+            return code.strip()
+    inner = (_code(known.get(name), levels - 1) for name in _MESSAGES)
+    return next(filter(None, inner), None)
+
+
+def _by_folded(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    known = dict[str, JsonValue]()
+    for name, value in fields.items():
+        if not name.startswith(_PROSE):
+            known.setdefault(_folded(name), value)
+    return known
+
+
+def _folded(name: str) -> str:
+    return re.sub("[_-]", "", name).lower()
+
+
+def _is_label(text: str) -> bool:
+    """Whether *text* says no more than a status does."""
+    phrases = {status.phrase.lower() for status in HTTPStatus}
+    return text.lower() in phrases or re.fullmatch(_LABEL, text) is not None
 
 
 def _on_a_line(text: str) -> str:
     """Text of the service for a message: one printable line of bounded length."""
     return cut(plain(" ".join(text[: 4 * _LONGEST].split())), _LONGEST)
+
+
+# --- something else than the service ----------------------------------------------
+
+
+_PAGE: Final = rb"""(?xi) (\xef\xbb\xbf)? \s* <(
+    [!?] | (html|head|title|meta|link|style|script|body|center|div|h[1-6]|p|pre|table)\b
+)"""
+"""How a page begins; a text of the service may have a ``<`` too."""
+_ANY_TAG: Final = rb"(?i)<[/!]?[a-z]"
+_HEADING: Final = rb"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
+_HEAD: Final = 5_000
+"""Bytes of a page in which its title is looked for."""
+_NEEDS_TLS: Final = r"(?i)HTTPS (port|server)|SSL-enabled|plain HTTP"
+"""What nginx, Apache, Go and others say of a request without TLS where they have it."""
+_OF_THE_API: Final = r"(?i)\b(api[\s_-]?key|user[\s_-]?id)"
+"""What nothing on the way knows of."""
+_TOO_LONG: Final = frozenset((413, 414, 431))
+_KEPT: Final[Mapping[int, type[StatusError]]] = {
+    **dict.fromkeys((408, *_TOO_LONG), BadRequestError),
+    429: RateLimitedError,
+}
+"""Statuses that call for the same, whoever answered."""
+_REFUSED: Final = (
+    "a login page, a firewall or a proxy on the way refuses this program, whatever its "
+    "key is: ask whoever runs that to let it through"
+)
+_ADVICE: Final[Mapping[int, str]] = {
+    401: _REFUSED,
+    403: _REFUSED,
+    408: "the request took too long on its way: try again",
+    429: "something on the way limits how many requests you send: wait",
+    451: _REFUSED,
+    511: "the network wants you to log in: open a page in a browser",
+    **dict.fromkeys(_TOO_LONG, "request less at once, in several queries"),
+}
+_BASE: Final = "check the base address, above all its path"
+
+
+def is_page(response: HttpResponse) -> bool:
+    """Whether the body is a page of HTML, or XML."""
+    if re.match(_PAGE, response.body):
+        return True
+    is_declared = "html" in response.headers.get("content-type", "").lower()
+    # Many servers declare a text as HTML by default.
+    return is_declared and re.search(_ANY_TAG, response.body[:_HEAD]) is not None
+
+
+def is_foreign(response: HttpResponse, data: JsonValue) -> bool:
+    """Whether something else than the service sent this error response, whose decoded
+    body is *data*.
+    """
+    return (
+        response.status in _REDIRECTS
+        or response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+        or (data is None and is_page(response))
+    )
+
+
+def is_own(response: HttpResponse) -> bool:
+    """Whether the service itself sent *response*, whatever it says."""
+    try:
+        data = load_json(response.body)
+    except ValueError:
+        text = response.body[:_READ].decode(errors="replace")
+        is_short = len(response.body) <= _LONGEST and not is_page(response)
+        return is_short and re.search(_OF_THE_API, text) is not None
+    return isinstance(data, (dict, list)) and not is_foreign(response, data)
+
+
+def of_page(response: HttpResponse) -> str:
+    """The title and the server of a page, such as `` ('Log in', sent by nginx)``."""
+    heading = re.search(_HEADING, response.body[:_HEAD])
+    title = b"" if heading is None else re.sub(rb"<[^>]*>", b" ", heading[2])
+    shown = _on_a_line(response.redacted_text(title.decode(errors="replace")))
+    server = _on_a_line(response.redacted_text(response.headers.get("server", "")))
+    known = list[str]()
+    if shown:
+        known.append(f"'{cut(shown, 100)}'")
+    if server:
+        known.append(f"sent by {cut(server, 50)}")
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _foreign_kind(status: int) -> type[StatusError]:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ServerError
+    return _KEPT.get(status, NotTheServiceError)
+
+
+def _foreign(response: HttpResponse) -> str:
+    """A sentence about what something else than the service answered."""
+    status = response.status
+    if status in _REDIRECTS:
+        # The address is shown without a user, a password, parameters and a fragment.
+        target = response.headers.get("location", "another address")
+        target = _on_a_line(re.sub(r"(?<=//)[^/?#]*@|[?#].*", "", target))
+        return (
+            f"the service redirected to {target}, and redirects are not followed: if "
+            "the service has moved, change the base address; if that is a page to log "
+            "in, something on the way asks for it"
+        )
+    if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        return (
+            "the proxy wants a login: give its address as http://USER:PASSWORD@HOST, "
+            "with other characters than letters and digits percent-encoded"
+        )
+    advice = _ADVICE.get(status, _BASE)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        advice = _ADVICE.get(
+            status, "a gateway on the way can't reach the service: try later"
+        )
+    elif re.search(_NEEDS_TLS, response.body[:_HEAD].decode(errors="replace")):
+        advice = "the server expects TLS: begin the base address with https://"
+    page = f"a page of HTML{of_page(response)}"
+    return f"{page} came in place of the service's response: {advice}"
 
 
 def invalid_response(

@@ -4,9 +4,10 @@ A flow is a generator. It yields a step, is sent the result, and returns a model
 does no I/O itself, so one flow serves both clients, and a test of it needs no clock, no
 socket and no mock.
 
-A GET is retried after a connection failure, a timeout, a 429 and a 5xx; any other
-request only if it certainly did not leave the machine. No wait is shorter than
-``Retry-After``, and one that would pass the total timeout ends the call at once.
+A GET is retried after a connection failure, a timeout, a 408, a 429 and a 5xx,
+whoever sent that; any other request only if it certainly did not leave the machine. No
+wait is shorter than ``Retry-After``, and one that would pass the total timeout ends the
+call at once.
 
 The requests of a client share ``Pauses``: all wait when the service asks one of them
 to. The requests of a ``get_many`` share a ``Deadline`` too: all end when it passes.
@@ -121,10 +122,20 @@ def now() -> Flow[Moment]:
 
 
 def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
-    """The response to *request*, without a retry."""
+    """The response to *request*, without a retry, and without a wait for a pause.
+
+    Raises:
+        TransportError: There is no response.
+        RateLimitedError: The service has requested a pause. No request is sent.
+    """
     began = yield from now()
-    response = yield Send(request, began.monotonic + settings.total_timeout)
+    time = began.monotonic
+    left = settings.pauses.left(now=time, is_search=is_contains_search(request))
+    if left:
+        raise _paused(request, left, "and it is not over")
+    response = yield Send(request, time + settings.total_timeout)
     assert isinstance(response, HttpResponse)
+    yield from _begin_pause(request, response, settings, attempt=1)
     return response
 
 
@@ -216,19 +227,27 @@ def send_with_retries(
                 raise
         else:
             cause = response.status
-            if cause < TOO_MANY_REQUESTS:
+            if not is_temporary(cause):
                 return response
-            time, asked = (yield from now()).monotonic, response.retry_after or 0.0
-            if cause == TOO_MANY_REQUESTS and asked:
-                is_search = is_contains_search(request)
-                pauses.begin(now=time, seconds=asked, searches_alone=is_search)
-                yield Note(Pausing(request, asked, attempt, cause))
-            again = request.method == "GET" and is_temporary(cause)
+            asked = yield from _begin_pause(request, response, settings, attempt)
             seconds = max(_pause(policy, attempt), asked)
-            if not again or time + seconds >= until:
+            time = (yield from now()).monotonic
+            if request.method != "GET" or time + seconds >= until:
                 return response
         yield Note(Retrying(request, seconds, attempt, cause))
         yield Sleep(seconds)
+
+
+def _begin_pause(
+    request: HttpRequest, response: HttpResponse, settings: Settings, attempt: int
+) -> Flow[float]:
+    """Begin the pause that a 429 asks for; the value is what any response asks for."""
+    asked = response.retry_after or 0.0
+    if response.status == TOO_MANY_REQUESTS and asked:
+        time, is_search = (yield from now()).monotonic, is_contains_search(request)
+        settings.pauses.begin(now=time, seconds=asked, searches_alone=is_search)
+        yield Note(Pausing(request, asked, attempt, response.status))
+    return asked
 
 
 def _pause(policy: RetryPolicy, attempt: int) -> float:
@@ -264,12 +283,16 @@ def _wait(
         latest = min(time + settings.total_timeout, end) if until is None else until
         if time + left >= latest:
             limit = "total_timeout" if latest < end else "the deadline"
-            raise RateLimitedError(
-                f"{request} was not sent: the service requested a pause (429, "
-                f"Retry-After) that is longer than {limit} allows",
-                status_code=TOO_MANY_REQUESTS,
-                request=request,
-                retry_after=left,
-            )
+            raise _paused(request, left, f"that is longer than {limit} allows")
         # Another response may have made the pause longer in the meantime.
         yield Sleep(left)
+
+
+def _paused(request: HttpRequest, left: float, what: str) -> RateLimitedError:
+    return RateLimitedError(
+        f"{request} was not sent: the service requested a pause (429, Retry-After) "
+        f"{what}",
+        status_code=TOO_MANY_REQUESTS,
+        request=request,
+        retry_after=left,
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
@@ -13,8 +12,10 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 import attrs
 
 from sitestats._base.errors import (
+    AuthenticationError,
     InvalidInputError,
     InvalidResponseError,
+    PermissionDeniedError,
     Problem,
     StatusError,
     warn,
@@ -34,7 +35,13 @@ from sitestats._wire.messages import HttpRequest, HttpResponse
 
 from .checks import Period, check_response, same_host
 from .converter import Expected, expected, structure, structure_stats
-from .error_responses import OK, invalid_response, is_page, status_error
+from .error_responses import (
+    OK,
+    invalid_response,
+    is_page,
+    of_page,
+    status_error,
+)
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -57,16 +64,24 @@ def read(
     **options: P.kwargs,
 ) -> T:
     """What *reader* makes of *response*. An error shows no credential, and tells where
-    refused credentials are from.
+    refused credentials are from, or which proxy it came by.
     """
-    with suppress(InvalidResponseError, StatusError):
+    try:
         return reader(response, request, *args, **options)
-    # Read it again, since an error quotes the response.
-    response = response.redacted()
-    if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        source = credentials_from(settings, request.credentials)
-        response = attrs.evolve(response, credentials_from=source)
+    except StatusError as error:
+        explain(error, settings, request)
+        # The frames that have read the response have it as it came.
+        raise error.with_traceback(None) from None
+    except InvalidResponseError:
+        # It is read again, since the error quotes it.
+        response = response.redacted()
     return reader(response, request, *args, **options)
+
+
+def explain(error: StatusError, settings: Settings, request: HttpRequest) -> None:
+    """Add to *error* what is set that may be the cause."""
+    if isinstance(error, (AuthenticationError, PermissionDeniedError)):
+        error.credentials_from = credentials_from(settings, request.credentials)
 
 
 def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
@@ -90,7 +105,10 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
         raise status_error(response, request, data)
     if why_not:
         if is_page(response):
-            why_not = "is a page of HTML, not JSON: check the base address and the path"
+            why_not = (
+                f"is a page of HTML, not JSON{of_page(response)}: check the base "
+                "address and its path, and whether a page to log in is on the way"
+            )
         raise invalid_response(response, request, why_not)
     return data
 
@@ -277,7 +295,7 @@ def read_stats(
         partial=bool(moment and period.end and moment < period.end),
         responded_at=moment,
         body=response.body,
-        headers=response.headers,
+        headers=response.shown_headers,
         from_store=looked_up_at is not None,
         values=_values(data, wrong, shape, parameters, period, moment),
         wrong=wrong,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import socket
 import ssl
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from idna import IDNAError
 
@@ -16,6 +20,7 @@ from sitestats._base.errors import (
     RequestTimeoutError,
     ResponseTooLargeError,
     TransportError,
+    is_temporary,
 )
 
 from .reading import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
@@ -23,6 +28,8 @@ from .redaction import Redactor
 from .sockets import Exchange
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sitestats._configuration.settings import Settings
 
 _TICK: Final = 0.02
@@ -43,11 +50,12 @@ class Failures:
         self._socks = getattr(sys.modules.get("socksio"), "SOCKSError", ())
         self._unsent = *(getattr(library, name) for name in _UNSENT), self._socks
         self._limit = settings.max_connections
-        self._proxy = ""
+        self._proxy, self._is_of_environment = "", False
         if proxy is not None:
             source = settings.sources["proxy"]
             of_environment = "" if source == "proxy" else f" ({source})"
             self._proxy = f" by the proxy {proxy.url}{of_environment}"
+            self._is_of_environment = bool(of_environment)
         scheme, host, port = settings.base.origin
         self._origin = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -88,30 +96,118 @@ class Failures:
             message = f"No complete response to {request} before total_timeout."
             if exchange.event is not None:
                 message += f" It waited for one of {self._limit} connections first."
+            elif self._proxy:
+                message += f" It goes{self._proxy}."
             return RequestTimeoutError(message, **known)
         if isinstance(error, (TimeoutError, library.TimeoutException)):
             what = f"{'response from' if was_sent else 'connection to'} {self._origin}"
             return RequestTimeoutError(
-                f"No {what} within timeout, {exchange.timeout:g} s.", **known
+                f"No {what}{self._proxy} within timeout, {exchange.timeout:g} s.",
+                **known,
             )
         return self._broken(links, known)
 
     def _broken(self, links: list[BaseException], known: Any) -> ConnectionFailedError:
-        message, temporary = f"Could not connect to {self._origin}{self._proxy}: ", True
+        message = f"Could not connect to {self._origin}{self._proxy}: "
         if known["maybe_sent"]:
             message = f"The connection to {self._origin} failed: "
         texts = filter(None, dict.fromkeys(map(str, links)))
         message += self._redactor.text(": ".join(texts) or repr(links[0]))[:300]
-        for link in links:
-            if isinstance(link, ssl.SSLCertVerificationError):
-                temporary = False
-                message += (
-                    ". If an authority of your own made the certificate, name it by "
-                    "verify= or SSL_CERT_FILE, and that of a proxy by SSL_CERT_FILE"
-                )
-            elif isinstance(link, socket.gaierror | ssl.SSLError):
-                # A port that speaks http gives WRONG_VERSION_NUMBER.
-                temporary = getattr(link, "reason", link.errno) not in (
-                    *(socket.EAI_NONAME, "WRONG_VERSION_NUMBER"),
-                )
+        cause = _cause(links)
+        if cause is not None:
+            message += f". {cause.advice}"
+        if self._is_of_environment and known["step"] in {"name", "tcp", "proxy"}:
+            message += ". If the service needs no proxy, name its host in NO_PROXY"
+        temporary = cause is None or cause.is_temporary
         return ConnectionFailedError(message, temporary=temporary, **known)
+
+
+# --- why a connection fails, and what to do ---------------------------------------
+
+
+class _Cause(NamedTuple):
+    """What a failed connection comes from."""
+
+    advice: str
+    is_temporary: bool = True
+    """Whether it may be otherwise in some seconds."""
+
+
+_AUTHORITY: Final = (
+    "If an authority of your own made the certificate, name it by verify= or "
+    "SSL_CERT_FILE, and that of a proxy by SSL_CERT_FILE"
+)
+_OTHER_HOST: Final = (
+    "The certificate is for another host: check the host name of the base address"
+)
+_CERTIFICATES: Final[Mapping[int, str]] = {
+    9: "The certificate is not valid yet: check the clock of this machine",
+    10: "The certificate has expired: whoever runs the server has to renew it, unless "
+    "the clock of this machine is wrong",
+    62: _OTHER_HOST,
+    64: _OTHER_HOST,
+}
+"""What to do, by the codes of OpenSSL's ``X509_V_ERR_…``."""
+_ERRORS: Final[Mapping[int, str]] = {
+    errno.ECONNREFUSED: "Nothing listens there: check the host and the port",
+    **dict.fromkeys(
+        (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL),
+        "This machine has no way there: check its network, and, if the host has only "
+        "IPv6 addresses, whether this machine has IPv6",
+    ),
+}
+_UNKNOWN_NAME: Final = _Cause(
+    "Check the host name of the base address, and the DNS of this machine",
+    is_temporary=False,
+)
+_PLAIN_HTTP: Final = _Cause(
+    "The server speaks no TLS at this port: check the port, or begin the address with "
+    "http://, that of a proxy too",
+    is_temporary=False,
+)
+_LOGIN: Final = _Cause(
+    "The proxy wants a login: give its address as http://USER:PASSWORD@HOST:PORT, with "
+    "other characters than letters and digits percent-encoded",
+    is_temporary=False,
+)
+
+
+def _cause(links: list[BaseException]) -> _Cause | None:
+    """The cause of an error, which is first in its chain; None for most."""
+    for link in links:
+        match link:
+            case ssl.SSLCertVerificationError():
+                return _Cause(_of_certificate(link), is_temporary=False)
+            case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
+                # A port that speaks http gives this.
+                return _PLAIN_HTTP
+            case socket.gaierror(errno=socket.EAI_NONAME):
+                return _UNKNOWN_NAME
+            case OSError(errno=int(number)) if number in _ERRORS:
+                return _Cause(_ERRORS[number])
+            case _ if type(link).__name__ == "ProxyError":
+                return _of_proxy(str(link))
+            case _:
+                pass
+    return None
+
+
+def _of_certificate(error: ssl.SSLCertVerificationError) -> str:
+    advice = _CERTIFICATES.get(error.verify_code, _AUTHORITY)
+    if advice is not _AUTHORITY:
+        return advice
+    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        if os.environ.get(variable):
+            return f"{advice}. {variable} is set: it says which authorities are trusted"
+    return advice
+
+
+def _of_proxy(reply: str) -> _Cause | None:
+    """What a proxy means by its reply to CONNECT, which begins with a status."""
+    status = int(reply[:3]) if re.match("[0-9]{3}\\b", reply) else 0
+    if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        return _LOGIN
+    if status >= HTTPStatus.BAD_REQUEST and not is_temporary(status):
+        advice = "The proxy refuses to connect there: ask whoever runs it"
+        return _Cause(advice, is_temporary=False)
+    return None

@@ -9,6 +9,8 @@ us the connection, which has to end in time.
 from __future__ import annotations
 
 import base64
+import os
+import re
 import ssl
 import sys
 from contextlib import suppress
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 EXTENSION: Final = "sitestats"
 """The name in the extensions of a request, whose value is its exchange, and in the
 extensions of a response, whose value is its whole body."""
+
+_VARIABLES_OF_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What httpx and OpenSSL read, the first one first."""
 
 NOTHING: Final = httpx.ByteStream(b"")
 
@@ -148,7 +153,9 @@ def own_client(
     make: Any = _AsyncClient if is_awaited else _Client
     kind: Any = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
     host, port = settings.base.origin[1:]
-    context = _context(settings.verify) if settings.base.scheme == "https" else None
+    context = (
+        _context(verify=settings.verify) if settings.base.scheme == "https" else None
+    )
     # Loading certificates takes as long as 100 calls; the replaced pool needs none.
     options: dict[str, Any] = {"verify": False}
     if proxy is not None:
@@ -158,7 +165,12 @@ def own_client(
     try:
         transport: Any = kind(**options)
     except ImportError as error:
-        raise ConfigurationError(str(error)) from None
+        source = settings.sources["proxy"]
+        raise ConfigurationError(f"{source} names a SOCKS proxy. {error}") from None
+    except OSError as error:
+        # Some versions of httpx make a context even where it verifies nothing.
+        problem = _why_no_context(str(error), settings.verify)
+        raise ConfigurationError(problem) from None
     for name, value in [*cast("dict[str, Any]", vars(transport)).items()]:
         if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
             if proxy is None:
@@ -251,24 +263,69 @@ def _is_replaced(fn: Any) -> bool:
 # --- proxies and certificates -----------------------------------------------------
 
 
+_SCHEMES: Final = "https?|socks5"
+_SOCKS: Final = "(?i:socks|socks5h?)://"
+"""How a SOCKS proxy is written: GNOME and several proxies set ALL_PROXY=socks://…, and
+httpx lets every SOCKS proxy look names up, which others do by ``socks5h``."""
+_LONGEST_LOGIN: Final = 255
+"""Bytes of a user name and of a password (RFC 1929, section 2)."""
+
+
 def proxy_of(settings: Settings) -> httpx.Proxy | None:
     """The proxy of *settings*, whose repr has no password.
 
     Raises:
-        ConfigurationError: It is not the address of a proxy. Neither the message nor a
-            variable shows it, as it may hold a password.
+        ConfigurationError: It is not the address of a proxy. The message names the
+            argument or the variable. Neither it nor a variable of a frame shows the
+            address, as it may hold a password.
     """
-    if settings.proxy is None:
+    given = settings.proxy_address
+    if given is None:
         return None
+    address = given
+    if given.fits(f"(?s:{_SOCKS}.*)"):
+        address = Secret(re.sub(f"^{_SOCKS}", "socks5://", given.reveal()))
+    problem = _problem_of_proxy(address)
     with suppress(ValueError, TypeError, httpx.InvalidURL):
-        proxy = httpx.Proxy(settings.proxy)
+        proxy = None if problem else httpx.Proxy(address.reveal())
         # httpx also takes hosts such as "[a".
-        if urlsplit(settings.proxy).hostname:
+        if proxy is not None and urlsplit(address.reveal()).hostname:
+            _check_login(proxy, given.source)
+            if address.fits("(?s:https://.*)"):
+                # httpx would make it when it connects, and load certificates each time.
+                proxy.ssl_context = _context(verify=True)
             return proxy
     raise ConfigurationError(
-        "proxy is not the address of a proxy, such as 'http://localhost:3128' (it is "
-        "not shown here). It is given, or from the environment."
+        f"{given.source} is not the address of a proxy, such as "
+        f"'http://localhost:3128' or 'socks5://localhost:1080': "
+        f"{problem or 'look at its host and port'} (it is not shown here)"
     )
+
+
+def _problem_of_proxy(address: Secret) -> str:
+    """What is wrong with the form of the address of a proxy; empty if nothing is."""
+    if not address.fits("(?s:.*)"):
+        return "it is a text"
+    if stray := address.stray():
+        return stray
+    if not address.fits(f"(?i:{_SCHEMES})://.*"):
+        return "it begins with http://, https:// or socks5://"
+    if address.fits(r".*[?#\\].*"):
+        return (
+            "it has a '#', a '?' or a backslash; in a password, write them as %23, %3F "
+            "and %5C"
+        )
+    return ""
+
+
+def _check_login(proxy: httpx.Proxy, source: str) -> None:
+    login = proxy.raw_auth or ()
+    is_long = any(len(text) > _LONGEST_LOGIN for text in login)
+    if is_long and proxy.url.scheme.startswith("socks"):
+        raise ConfigurationError(
+            f"{source} has a user name or a password of more than {_LONGEST_LOGIN} "
+            "bytes, which SOCKS can't send (it is not shown here)"
+        )
 
 
 def proxy_secrets(proxy: httpx.Proxy | None) -> list[Secret]:
@@ -281,9 +338,7 @@ def proxy_secrets(proxy: httpx.Proxy | None) -> list[Secret]:
     ]
 
 
-def _context(
-    verify: bool | str | ssl.SSLContext,  # noqa: FBT001 - a user's argument
-) -> ssl.SSLContext:
+def _context(*, verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     try:
         if isinstance(verify, bool):
             return httpx.create_ssl_context(verify=verify)
@@ -296,7 +351,33 @@ def _context(
         }
         return ssl.create_default_context(**options)
     except OSError as error:
-        raise ConfigurationError(
-            f"The certificates to verify the service by can't be read: {error}. See "
-            "verify=, SSL_CERT_FILE and SSL_CERT_DIR."
-        ) from None
+        problem = str(error)
+    raise ConfigurationError(_why_no_context(problem, verify))
+
+
+def _why_no_context(problem: str, verify: object) -> str:
+    """Which variable or argument makes TLS fail, and what a right one looks like."""
+    log = os.environ.get("SSLKEYLOGFILE", "")
+    try:
+        # Python opens it whenever it makes a context.
+        with open(log or os.devnull, "ab"):  # noqa: PTH123 - it may be no path
+            pass
+    except (OSError, ValueError) as error:
+        return (
+            "SSLKEYLOGFILE names a file that can't be written "
+            f"({getattr(error, 'strerror', None) or error}): unset it, as it is for "
+            "looking into TLS with a tool such as Wireshark, or name a file in a "
+            "folder that exists"
+        )
+    source = "verify="
+    if verify is True:
+        for variable in _VARIABLES_OF_CERTIFICATES:
+            if os.environ.get(variable):
+                source = variable
+                break
+    return (
+        f"The certificates to verify the service by can't be read: {problem}. {source} "
+        "names a file of certificates in PEM format, such as "
+        "'/etc/ssl/certs/ca-certificates.crt'. See verify=, SSL_CERT_FILE and "
+        "SSL_CERT_DIR."
+    )

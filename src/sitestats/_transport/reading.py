@@ -12,6 +12,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of a response, on the wire and decompressed."""
 _LONGEST_HEAD: Final = 100 * 1024
 """The most bytes of the status line and the headers."""
+_TLS_ALERT: Final = b"\x15\x03"
+"""How a server that speaks TLS refuses a plain request."""
 _FINAL: Final = 200
 """Statuses below are of interim responses."""
 SUCCESS: Final = range(200, 300)
@@ -61,6 +63,10 @@ class Reading:
         if not data:
             self._end()
             return
+        if self._size == len(data) and data.startswith(_TLS_ALERT):
+            raise ProtocolError(
+                "the server speaks TLS at this port: begin the base address with https://"
+            )
         handled = sys.exception()
         try:
             self._parser.feed_data(data)
@@ -141,9 +147,11 @@ def decompressed(body: bytes, encoding: str) -> bytes:
         CorruptError: It is not gzip, the only encoding that is requested.
         TooLargeError: It is larger than the limit.
     """
-    if encoding.lower().strip() == "identity" or not body:
+    codings = [name.strip().lower() for name in encoding.split(",")]
+    codings = [name for name in codings if not _is_no_coding(name)]
+    if not codings or not body:
         return body
-    if encoding.lower().strip() not in {"gzip", "x-gzip"}:
+    if codings not in (["gzip"], ["x-gzip"]):
         raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
     # The window bits of the largest window, with a gzip header.
     inflater = zlib.decompressobj(31)
@@ -156,3 +164,12 @@ def decompressed(body: bytes, encoding: str) -> bytes:
     if not inflater.eof or inflater.unused_data.strip(b"\0"):
         raise CorruptError("its gzip ends early, or more follows it")
     return data
+
+
+def _is_no_coding(name: str) -> bool:
+    """Whether it is no coding, but a charset, which servers write there by mistake."""
+    try:
+        "".encode(name or "utf-8")
+    except LookupError:
+        return name in {"identity", "none", "binary", "8bit"}
+    return True

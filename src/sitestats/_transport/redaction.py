@@ -16,13 +16,8 @@ from functools import lru_cache
 from typing import Final
 from weakref import WeakSet
 
-import attrs
-
 from sitestats._configuration.secrets import SHORTEST, Secret
-from sitestats._wire.messages import HttpResponse
 
-_LONG: Final = 12
-"""A text of fewer characters may stand in a response by chance."""
 _MARK: Final = "…".encode()
 
 
@@ -45,24 +40,17 @@ class Redactor:
     def text(self, text: str) -> str:
         """*text* without credentials."""
         data = text.encode("utf-8", "surrogatepass")
-        clean = _pattern(self._secrets, SHORTEST).sub(_MARK, data)
-        return clean.decode("utf-8", "surrogatepass")
+        return self.body(data).decode("utf-8", "surrogatepass")
 
-    def response(self, response: HttpResponse) -> HttpResponse:
-        """*response* without credentials."""
-        pattern = _pattern(self._secrets, _LONG)
-        headers = {
-            name: pattern.sub(_MARK, value.encode()).decode()
-            for name, value in response.headers.items()
-        }
-        body = pattern.sub(_MARK, response.body)
-        return attrs.evolve(response, headers=headers, body=body, redact=None)
+    def body(self, body: bytes) -> bytes:
+        """*body* without credentials."""
+        return _pattern(self._secrets).sub(_MARK, body)
 
 
 # The first error compiles the pattern, which takes some milliseconds.
 @lru_cache(maxsize=256)
-def _pattern(secrets: frozenset[Secret], shortest: int) -> re.Pattern[bytes]:
-    texts = [secret.reveal() for secret in secrets if len(secret.reveal()) >= shortest]
+def _pattern(secrets: frozenset[Secret]) -> re.Pattern[bytes]:
+    texts = [secret.reveal() for secret in secrets if len(secret.reveal()) >= SHORTEST]
     # Longer secrets come first, as others may be their beginnings.
     texts.sort(key=len, reverse=True)
     patterns = ["".join(map(_written, text.encode())) for text in texts]
@@ -87,8 +75,12 @@ def _written(code: int) -> str:
 
 _PARTS: Final = ("connection", "http11", "http2", "proxy", "socks")
 _LOGGERS: Final = (
-    *("httpx", "httpx2", "hpack.hpack", "hpack.table"),
-    *(f"{name}.{part}" for name in ("httpcore", "httpcore2") for part in _PARTS),
+    "httpx",
+    "httpx2",
+    "hpack.hpack",
+    "hpack.table",
+    *(f"httpcore.{part}" for part in _PARTS),
+    *(f"httpcore2.{part}" for part in _PARTS),
 )
 """httpx logs an address and a status line at INFO, and httpcore, where it connects, the
 headers of a response at DEBUG: a service that repeats a key would have it logged."""

@@ -159,11 +159,9 @@ class Sender:
             body = b""
         # The stream refers to the response: dropping it breaks a reference cycle.
         response.stream = NOTHING
-        received = HttpResponse(
-            *(status, headers, body, datetime.now(UTC)), redact=self._redactor.response
+        return HttpResponse(
+            status, headers, body, datetime.now(UTC), redactor=self._redactor
         )
-        # The data of a successful response is right, whatever it looks like.
-        return received if status in SUCCESS else received.redacted()
 
     async def _body(
         self, response: Any, headers: dict[str, str], exchange: Exchange

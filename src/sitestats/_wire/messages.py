@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 import attrs
@@ -69,20 +69,52 @@ class Headers(Public, Mapping[str, str]):
     ('1.1 gateway', None, ['via'])
     """
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {name.lower(): values[name] for name in values}
+    _later: Callable[[], dict[str, str]] | None = None
+
+    def __init__(
+        self, values: Mapping[str, str], redact: Callable[[str], str] | None = None
+    ) -> None:
+        if redact is None:
+            self._values = {name.lower(): values[name] for name in values}
+        else:
+            # Few programs look at the headers of a success, and to redact them takes a
+            # tenth of the time of a call. No attribute has them as they came.
+            self._later = lambda: {n.lower(): redact(values[n]) for n in values}
+
+    def _all(self) -> dict[str, str]:
+        later = self._later
+        if later is not None:
+            self._values = later()
+            # Another thread may read them meanwhile, so this comes last.
+            self._later = None
+        return self._values
+
+    def __getstate__(self) -> dict[str, dict[str, str]]:
+        return {"_values": self._all()}
 
     def __repr__(self) -> str:
-        return f"Headers({self._values})"
+        return f"Headers({self._all()})"
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
+        return self._all()[name.lower()]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._all())
+
+
+class Redacts(Protocol):
+    """Takes credentials out of what a service sent."""
+
+    def text(self, text: str) -> str:
+        """*text* without credentials."""
+        ...
+
+    def body(self, body: bytes) -> bytes:
+        """*body* without credentials."""
+        ...
 
 
 @attrs.frozen
@@ -96,16 +128,27 @@ class HttpResponse:
     body: bytes = attrs.field(default=b"", repr=False)
     received_at: datetime | None = None
     """When it arrived, by this machine's clock."""
-    credentials_from: str = ""
-    """Where the credentials of its request are from, if it says that they are wrong."""
-    redact: Callable[[HttpResponse], HttpResponse] | None = attrs.field(
-        default=None, eq=False, repr=False
-    )
-    """What takes credentials out of a successful response, if one was received."""
+    redactor: Redacts | None = attrs.field(default=None, eq=False, repr=False)
+    """What takes the credentials of its request out of it, if it was received."""
 
     def redacted(self) -> HttpResponse:
         """The same without credentials, for an error."""
-        return self if self.redact is None else self.redact(self)
+        if self.redactor is None:
+            return self
+        text = self.redactor.text
+        headers = {name: text(value) for name, value in self.headers.items()}
+        body = self.redactor.body(self.body)
+        return attrs.evolve(self, headers=headers, body=body, redactor=None)
+
+    def redacted_text(self, text: str) -> str:
+        """*text* of this response without credentials."""
+        return text if self.redactor is None else self.redactor.text(text)
+
+    @property
+    def shown_headers(self) -> Headers:
+        """The headers without credentials, for a result."""
+        redact = None if self.redactor is None else self.redactor.text
+        return Headers(self.headers, redact)
 
     @property
     def date(self) -> datetime | None:
@@ -133,12 +176,15 @@ class HttpResponse:
 # HTTP has whole seconds; some servers send them with a fraction or a sign.
 _SECONDS: Final = r"[+-]?[0-9]+(\.[0-9]*)?"
 
-# email.utils accepts nearly any words and numbers; a date of HTTP has a day's name, a
-# date, a time of the day and GMT (RFC 9110, section 5.6.7). Two that a proxy joins with
-# a comma are no date.
+_TIME: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+# email.utils accepts nearly any words and numbers; a date of HTTP is one of the three
+# forms of RFC 9110, section 5.6.7. Two that a proxy joins with a comma are no date.
 _LIKE_A_DATE: Final = (
-    r"\s*[A-Z][a-z]+, [A-Za-z0-9 -]* [0-9]{2}:[0-9]{2}:[0-9]{2} GMT\s*"
+    rf"\s*([A-Z][a-z]+, [A-Za-z0-9 -]* {_TIME} GMT"
+    rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ 0-9][0-9] {_TIME} [0-9]{{4}})\s*"
 )
+"""``Fri, 20 Nov 2026 12:00:30 GMT``, ``Friday, 20-Nov-26 12:00:30 GMT``, and what C's
+``asctime`` writes, ``Fri Nov 20 12:00:30 2026``, which is in GMT too."""
 
 
 def parse_retry_after(value: str, responded_at: datetime | None) -> float | None:
@@ -171,6 +217,8 @@ def parse_http_date(value: str) -> datetime | None:
 
     >>> parse_http_date("Thu, 01 Jan 1970 00:01:00 GMT")
     datetime.datetime(1970, 1, 1, 0, 1, tzinfo=datetime.timezone.utc)
+    >>> parse_http_date("Thu Jan  1 00:01:00 1970")
+    datetime.datetime(1970, 1, 1, 0, 1, tzinfo=datetime.timezone.utc)
     """
     if not re.fullmatch(_LIKE_A_DATE, value):
         return None
@@ -178,6 +226,7 @@ def parse_http_date(value: str) -> datetime | None:
     from email.utils import parsedate_to_datetime
 
     try:
-        return parsedate_to_datetime(value)
+        moment = parsedate_to_datetime(value)
+        return moment.replace(tzinfo=moment.tzinfo or UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -27,6 +27,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from sitestats._base.errors import (
+    NotTheServiceError,
     RateLimitedError,
     SiteStatsError,
     StatusError,
@@ -281,6 +282,9 @@ def _is_account_wide(error: SiteStatsError, hostname: str) -> bool:
     # the host name: so the status counts, and then the other words.
     if not isinstance(error, StatusError) or isinstance(error, WebsiteLockedError):
         return False
+    if isinstance(error, NotTheServiceError):
+        # What is on the way would answer for every other website too.
+        return True
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
     return error.status_code in _ACCOUNT_STATUSES or is_about_account(message)
 
