@@ -52,10 +52,8 @@ if TYPE_CHECKING:
     )
     from ._protocol.check_setup import SetupReport as SetupReport
     from ._query.builder import StatsQuery as StatsQuery
-    from ._query.rules import (
-        Filters as Filters,
-        Interval as Interval,
-    )
+    from ._query.parameters import Filters as Filters
+    from ._query.rules import Interval as Interval
     from ._results.entries import (
         Entries as Entries,
         EventCount as EventCount,
@@ -122,10 +120,8 @@ else:
             ),
             "sitestats._protocol.check_setup": ("SetupReport",),
             "sitestats._query.builder": ("StatsQuery",),
-            "sitestats._query.rules": (
-                "Filters",
-                "Interval",
-            ),
+            "sitestats._query.parameters": ("Filters",),
+            "sitestats._query.rules": ("Interval",),
             "sitestats._results.entries": (
                 "Entries",
                 "EventCount",

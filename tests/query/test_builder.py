@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inside import parameters_of
+from inside import SENT_VERSION, parameters_of
 from query_strategies import longest, queries
 from sitestats import InvalidInputError, StatsQuery, WebsiteSpec
 
@@ -28,7 +28,7 @@ MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_the_longest_chain_becomes_parameters() -> None:
     """Each step sends its parameter, in a fixed order, and nothing else is sent."""
     assert list(longest().params().items()) == [
-        ("version", "6"),
+        ("version", str(SENT_VERSION)),
         ("start", "today-30d"),
         ("end", "yesterday"),
         ("limit", "100"),
@@ -44,7 +44,8 @@ def test_the_longest_chain_becomes_parameters() -> None:
         ("also", "yes"),
         ("zoom", "2"),
     ]
-    assert StatsQuery("example.com").params() == {"version": "6", "info": "false"}
+    default = {"version": str(SENT_VERSION), "info": "false"}
+    assert StatsQuery("example.com").params() == default
 
 
 def test_a_query_never_changes() -> None:
@@ -81,7 +82,7 @@ def test_a_later_call_of_a_step_replaces() -> None:
         .website("example.org")
     )
     assert query.params() == {
-        "version": "6",
+        "version": str(SENT_VERSION),
         "start": "today-7d",
         "limit": "2",
         "info": "false",
@@ -130,7 +131,7 @@ def test_queries_are_equal_when_they_send_the_same() -> None:
     query = StatsQuery("example.com")
     assert query.fields("pages", "visitors") == query.fields("visitors", "pages")
     assert query.where_metadata(a=True) == query.where_metadata(a="true")
-    assert query.version(6).info(wanted=False) == query
+    assert query.version(SENT_VERSION).info(wanted=False) == query
     assert query.last(days=2) == query.between("today-2d", "yesterday")
     assert query.limit(5) == query.extra_param("limit", "5")
     assert StatsQuery("EXAMPLE.com.") == query

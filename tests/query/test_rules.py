@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from bare_client import NOW, add, bare_client
 from both_clients import QUERY as Q
 from both_clients import opened
-from inside import FIELDS, RULES
+from inside import FIELDS, LATEST_VERSION, RULES, SENT_VERSION
 from query_strategies import queries
 from sitestats import (
     InvalidInputError,
@@ -58,7 +58,9 @@ NO_DAYS = [
 ]
 NO_DATES = ["2026-02-30", "2025-02-29", "0000-01-01", "2026-13-01"]
 BROKEN: dict[str, list[dict[str, str]]] = {
-    "version-range": [*of("version", "0", "7", "-1", "6.0", "x", "")],
+    "version-range": [
+        *of("version", "0", str(LATEST_VERSION + 1), "-1", "6.0", "x", "")
+    ],
     "limit-range": [
         *of("limit", "0", "1001", "-1", "1.5", "ten", "", "+5", "\u0665", "1e2")
     ],
@@ -137,7 +139,7 @@ KEPT: list[dict[str, str]] = [
 
 def address(params: dict[str, str]) -> str:
     """What a program without any checks would request."""
-    base = {"version": "6", "fields": "pageviews", "info": "false"}
+    base = {"version": str(SENT_VERSION), "fields": "pageviews", "info": "false"}
     left_out = {name[1:] for name in params if name.startswith("-")}
     pairs = {
         name.replace("__", "."): value
@@ -248,7 +250,7 @@ WRONG: dict[str, list[Callable[[], object]]] = {
     "path-star": calls(Q.path, "/blog/*", "/a*b"),
     "path-segment": calls(Q.path, "/a/../b", "/..", "/.", "/a\r\n", "/\x9b"),
     "text": [*calls(Q.path, "/\ud800"), *calls(Q.where, {"pages": ["/a", "\udfff"]})],
-    "version-range": calls(Q.version, *(7, "6", True)),
+    "version-range": calls(Q.version, *(LATEST_VERSION + 1, str(LATEST_VERSION), True)),
     "limit-range": calls(Q.limit, *(0, 1001, True, "50", 50.0, None)),
     "field-name": [Q.fields, *calls(Q.fields, ["pages"], "a,b")],
     "event-name": [Q.events, *calls(Q.events, "a,b", "", "*", 5)],
@@ -346,7 +348,7 @@ def test_a_wrong_argument_is_refused_at_once(rule: str, client: Any) -> None:
 PLUS_TWO = timezone(timedelta(hours=2))
 MOMENT = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
 SENT: list[tuple[StatsQuery, dict[str, str | None]]] = [
-    (Q, {"version": "6", "limit": None, "start": None, "end": None}),
+    (Q, {"version": str(SENT_VERSION), "limit": None, "start": None, "end": None}),
     (Q.fields(*reversed(FIELDS), "pages"), {"fields": ",".join(FIELDS)}),
     (Q.between(date(2026, 3, 1)), {"start": "2026-03-01", "end": None}),
     (Q.last(days=30), {"start": "today-30d", "end": "yesterday"}),
@@ -570,7 +572,7 @@ def test_both_sides_agree_on_any_text(params: dict[str, str]) -> None:
     """Builder and emulator accept and refuse the same texts, alone and together."""
     for name in ("version", "limit"):
         # An address that is read back may write a number with zeros.
-        params[name] = params.get(name, "6").lstrip("0") or "x"
+        params[name] = params.get(name, str(SENT_VERSION)).lstrip("0") or "x"
     good = broken_rules(params) == set()
     with bare_client(SERVICE) as client:
         response = client.get(address(params))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fake_responses import entry, read_response, stats_json
-from inside import FIELDS
+from inside import FIELDS, SENT_VERSION
 from sitestats import (
     Failed,
     FieldNotRequestedError,
@@ -129,7 +129,7 @@ def test_a_result_becomes_json() -> None:
         "hostname": "example.com",
         "path": "*",
         "timezone": "UTC",
-        "version": 6,
+        "version": SENT_VERSION,
         "partial": False,
         "truncated": ["pages"],
         "generated_in_ms": 398,

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from inside import HttpResponse, parameters_of, read_stats, with_warnings
+from inside import SENT_VERSION, HttpResponse, parameters_of, read_stats, with_warnings
 from sitestats import InvalidResponseError, Stats, StatsQuery
 from sitestats.types import HttpRequest
 
@@ -30,7 +30,7 @@ ENVELOPE: dict[str, Any] = {
     "path": "*",
     "start": "2026-10-20T00:00:00.000Z",
     "end": "2026-11-20T23:59:59.999Z",
-    "version": 6,
+    "version": SENT_VERSION,
     "timezone": "UTC",
     "generated_in_ms": 398,
 }

@@ -25,8 +25,10 @@ from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.responses import read_stats
 from sitestats._query import periods
 from sitestats._query.builder import parameters_of
+from sitestats._query.parameters import FILTERS
 from sitestats._query.periods import WORDS, placeholder
-from sitestats._query.rules import FILTERS, INTERVALS, RULES
+from sitestats._query.rules import INTERVALS, RULES
+from sitestats._query.versions import LATEST_VERSION, SENT_VERSION
 from sitestats._results.stats import with_warnings
 from sitestats._results.tables import label_of
 from sitestats._testing.sample_body import StatsValues
@@ -36,8 +38,10 @@ __all__ = [
     "FIELDS",
     "FILTERS",
     "INTERVALS",
+    "LATEST_VERSION",
     "LISTS",
     "RULES",
+    "SENT_VERSION",
     "WORDS",
     "BaseAddress",
     "HttpResponse",

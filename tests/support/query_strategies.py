@@ -7,7 +7,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from inside import FIELDS, FILTERS, INTERVALS, WORDS, placeholder, zone_names
+from inside import (
+    FIELDS,
+    FILTERS,
+    INTERVALS,
+    LATEST_VERSION,
+    WORDS,
+    placeholder,
+    zone_names,
+)
 from sitestats import StatsQuery
 
 # The emulator gives at most 200,000 entries of a histogram, which are 547 years.
@@ -95,13 +103,15 @@ def queries(draw: st.DrawFn, *, contains: bool | None = None) -> StatsQuery:
                 draw(st.sampled_from(sorted(WORDS))), now=draw(MOMENTS)
             )
     # The responses of version 2 always have the pages.
-    versions = [6, 6, 6, 5, 4, 3, 1] if search else [6, 6, 6, 5, 4, 3, 2, 1]
+    old = [5, 4, 3, 1] if search else [5, 4, 3, 2, 1]
+    versions = [*[LATEST_VERSION] * 3, *old]
     version = draw(st.sampled_from(versions))
     query = query.version(version).info(wanted=draw(st.booleans()))
-    if version == 6:
+    has_hours = version == LATEST_VERSION
+    if has_hours:
         query = query.where_metadata(draw(st.dictionaries(KEYS, METADATA, max_size=2)))
     if draw(st.booleans()):
-        intervals = INTERVALS if version == 6 else INTERVALS[1:]
+        intervals = INTERVALS if has_hours else INTERVALS[1:]
         query = query.interval(draw(st.sampled_from(intervals)))
     if draw(st.booleans()):
         query = query.limit(draw(st.integers(1, 1000)))

@@ -13,9 +13,9 @@ from sitestats._base.errors import Problem
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import shown
 from sitestats._base.zones import find_zone, same_zone
-from sitestats._query.parameters import Parameters
+from sitestats._query.parameters import PAGE_FILTERS
 from sitestats._query.periods import as_date, days_back
-from sitestats._query.rules import PAGE_FILTERS
+from sitestats._query.requested import Parameters
 
 _HOUR: Final = dt.timedelta(hours=1)
 """How far a bound may be from midnight: an end was seen that is an hour late."""

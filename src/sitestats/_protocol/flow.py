@@ -32,8 +32,9 @@ from sitestats._base.errors import (
 )
 from sitestats._configuration.settings import RetryPolicy, Settings
 from sitestats._query.builder import StatsQuery
-from sitestats._query.parameters import Parameters
-from sitestats._query.rules import PAGE_FILTERS, is_contains
+from sitestats._query.parameters import PAGE_FILTERS
+from sitestats._query.requested import Parameters
+from sitestats._query.rules import is_contains
 from sitestats._results.stats import Stats
 from sitestats._wire.messages import HttpRequest, HttpResponse
 

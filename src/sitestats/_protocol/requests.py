@@ -13,7 +13,7 @@ import attrs
 from sitestats._base.errors import InvalidInputError
 from sitestats._base.text import shown
 from sitestats._query import periods, rules
-from sitestats._query.parameters import Parameters
+from sitestats._query.requested import Parameters
 from sitestats._query.rules import Problems, broken, refusal
 from sitestats._wire.messages import Credentials, HttpRequest
 

@@ -25,8 +25,8 @@ from sitestats._base.text import counted, cut, shown
 from sitestats._base.zones import same_zone
 from sitestats._configuration.settings import Settings, credentials_from
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._query.parameters import Parameters
-from sitestats._query.rules import LATEST_SHAPE
+from sitestats._query.requested import Parameters
+from sitestats._query.versions import version_row
 from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
@@ -254,7 +254,7 @@ def read_stats(
     period, problems, warnings = check_response(
         data, wrong, parameters, looked_up_at or date
     )
-    if parameters.version < LATEST_SHAPE:
+    if not version_row(parameters.version).has_documented_shape:
         # Older lists have shapes of their own, which are in raw() alone.
         for name in wrong.keys() - TOTALS:
             del wrong[name]

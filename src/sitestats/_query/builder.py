@@ -8,6 +8,7 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from functools import cached_property
@@ -23,11 +24,19 @@ from sitestats._base.zones import zone_names
 from sitestats._public import Public
 
 from . import periods, rules, urls
-from .parameters import Parameters, is_documented, read_parameters
+from .parameters import (
+    ALWAYS_SENT,
+    PARAMETERS,
+    Filters,
+    checked_filter,
+    checked_param,
+    in_order,
+    parameter_of,
+    unlikely,
+)
 from .periods import Day, NamedPeriod, PreviousUnit, Relation, Span, Unit
-from .rules import Filters, HasHostname, Interval, MetadataValue, Problems, refusal
-
-_ALWAYS_SENT: Final = {"version": str(rules.LATEST_VERSION), "info": "false"}
+from .requested import Parameters, read_parameters
+from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, refusal
 
 
 @final
@@ -73,7 +82,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             InvalidInputError: *website* is not a valid host name.
         """
         name, zone = rules.hostname(website), _zone_of(website)
-        cast("Any", self).__attrs_init__(name, _ALWAYS_SENT, zone=zone)
+        cast("Any", self).__attrs_init__(name, ALWAYS_SENT, zone=zone)
 
     @cached_property
     def _parameters(self) -> Parameters:
@@ -376,7 +385,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """
         with Problems() as problems:
             changes = {
-                name: problems.check(rules.filter_value, name, value)
+                name: problems.check(checked_filter, name, value)
                 for name, value in cast("Mapping[str, object]", filters).items()
             }
         return self._filtered(changes)
@@ -427,8 +436,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             InvalidInputError: *page* does not start with a slash, is the root page, or
                 has a ``*``, a dot segment or a control character.
 
-        >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
-        'https://x.example/example.com/over%20ons.json?version=6&info=false'
+        >>> query = StatsQuery("example.com").path("/over ons")
+        >>> query.url("https://x.example").partition("?")[0]
+        'https://x.example/example.com/over%20ons.json'
         """
         return _changed(self, page=rules.path(page))
 
@@ -448,10 +458,10 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return _changed(self, self._values, self._word, zone, hostname=name)
 
     def version(self, number: int) -> StatsQuery:
-        """Request the format of another version than 6, from 1 on (section 9).
+        """Request another version of the format than by default, from 1 on (section 9).
 
         Raises:
-            InvalidInputError: *number* is not an int from 1 to 6.
+            InvalidInputError: *number* is not an int from 1 to the latest version.
         """
         return self._with({"version": rules.version(number)})
 
@@ -481,8 +491,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             InvalidInputError: The name is empty or ``callback``, or the value can't
                 be sent.
 
-        >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
-        {'version': '6', 'start': '2026-W10', 'info': 'false'}
+        >>> query = StatsQuery("example.com").extra_param("start", "2026-W10")
+        >>> query.params()["start"]
+        '2026-W10'
         """
         key, where = rules.extra_name(name), f"extra_param({shown(name)}, …)"
         return self._with({key: None if value is None else rules.scalar(value, where)})
@@ -523,8 +534,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         Raises:
             InvalidInputError: The period is a word, and the time zone is missing.
 
-        >>> StatsQuery("example.com").fields("visitors").params()
-        {'version': '6', 'info': 'false', 'fields': 'visitors'}
+        >>> StatsQuery("example.com").fields("visitors").version(5).params()
+        {'version': '5', 'info': 'false', 'fields': 'visitors'}
         """
         parameters = parameters_of(self)
         if parameters.unresolved:
@@ -538,8 +549,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
             InvalidInputError: *base_url* is not valid; or the period is a word, and the
                 time zone is missing.
 
-        >>> StatsQuery("example.com").url("https://stats.example.org")
-        'https://stats.example.org/example.com.json?version=6&info=false'
+        >>> StatsQuery("example.com").version(5).url("https://stats.example.org")
+        'https://stats.example.org/example.com.json?version=5&info=false'
         """
         self.params()
         return f"{urls.parse_base(base_url, 'url')}{parameters_of(self).request.target}"
@@ -550,8 +561,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     ) -> StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
-        An address that ends in ``.json`` is one of data. ``version`` is 6 and ``info``
-        is false unless the address has another value. (For an address without a
+        An address that ends in ``.json`` is one of data. ``version`` and ``info`` have
+        their defaults unless the address has another value. (For an address without a
         version, the service itself uses version 1, section 9.) Parameters that the
         document does not have are sent as by ``extra_param``.
 
@@ -595,7 +606,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         self, changes: Mapping[str, str | None], word: NamedPeriod | None = None
     ) -> StatsQuery[FieldsT_co]:
         given = {**self._values, **changes}.items()
-        values = _ALWAYS_SENT | {n: v for n, v in given if v is not None}
+        values = {**ALWAYS_SENT, **{n: v for n, v in given if v is not None}}
         keeps_period = "start" not in changes and "end" not in changes
         zone: Mapping[str, str] = {} if "timezone" in changes else self._zone
         return _changed(self, values, self._word if keeps_period else word, zone)
@@ -611,7 +622,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Return a copy with *changes*, and warn of each that is probably a mistake."""
         for name, value in changes.items():
             if value is not None and value != self._values.get(name):
-                for problem in rules.unlikely(name, value):
+                for problem in unlikely(name, value):
                     warn(str(problem))
         return self._with(changes)
 
@@ -715,61 +726,73 @@ def _days(query: StatsQuery) -> tuple[str | None, str | None]:
 # --- the repr ------------------------------------------------------------------------
 
 
+_STEPS: Final = (
+    "fields",
+    "events",
+    "between",
+    "timezone",
+    "where",
+    "where_metadata",
+    "interval",
+    "limit",
+    "version",
+    "info",
+)
+"""The steps that set parameters, in the order in which a repr has them."""
+
+
 def _code(query: StatsQuery) -> str:
     """The call of the constructor and of each step, as Python would read it."""
     values, word = query._sent, query._word
-    texts = {name: text for name, text in values.items() if _is_of_step(name, text)}
-    extra = sorted(values.keys() - texts.keys())
-    filters = ", ".join(_filter(n, texts[n]) for n in rules.FILTERS if n in texts)
-    metadata = {
-        name.removeprefix(rules.METADATA): text
-        for name, text in sorted(texts.items())
-        if name.startswith(rules.METADATA)
-    }
-    events = texts.get("events")
-    steps = [
-        f"StatsQuery({query.hostname!r})",
-        query._page and f"path({query._page!r})",
-        "fields" in texts and f"fields({_several(texts['fields'])})",
-        events and ("all_events()" if events == "*" else f"events({_several(events)})"),
-        word and f"{word.step[0]}({word.step[1]}, now={word.now!r})",
-        _period(texts.get("start"), texts.get("end")),
-        "timezone" in texts and f"timezone({texts['timezone']!r})",
-        filters and f"where({filters})",
-        metadata and f"where_metadata({metadata!r})",
-        "interval" in texts and f"interval({texts['interval']!r})",
-        "limit" in texts and f"limit({texts['limit']})",
-        texts.get("version") not in {None, str(rules.LATEST_VERSION)}
-        and f"version({texts['version']})",
-        texts.get("info") == "true" and "info()",
-        *(f"extra_param({name!r}, {values[name]!r})" for name in extra),
-    ]
-    return ".".join(step for step in steps if isinstance(step, str) and step)
+    texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    steps = [f"StatsQuery({query.hostname!r})"]
+    extra: list[str] = []
+    for name in in_order(values):
+        row, text = parameter_of(name), values[name]
+        if row is None or not _is_of_step(name, text):
+            extra.append(f"extra_param({name!r}, {text!r})")
+        elif text != row.always:
+            texts[row.step][name] = text
+    if query._page is not None:
+        steps.append(f"path({query._page!r})")
+    codes = {step: _step(step, given) for step, given in texts.items()}
+    if word is not None:
+        codes["between"] = f"{word.step[0]}({word.step[1]}, now={word.now!r})"
+    steps += [codes[step] for step in _STEPS if step in codes]
+    return ".".join([*steps, *sorted(extra)])
+
+
+def _step(step: str, texts: Mapping[str, str]) -> str:
+    """The call of a step that sets the parameters to these *texts*."""
+    if step == "between":
+        return _period(texts.get("start"), texts.get("end"))
+    if step == "where_metadata":
+        keys = {name.removeprefix(METADATA): text for name, text in texts.items()}
+        return f"where_metadata({keys!r})"
+    if texts.get("events") == "*":
+        return "all_events()"
+    codes = {name: PARAMETERS[name].code(text) for name, text in texts.items()}
+    if step == "where":
+        return f"where({', '.join(f'{name}={code}' for name, code in codes.items())})"
+    return f"{step}({', '.join(codes.values())})"
 
 
 def _is_of_step(name: str, text: str) -> bool:
     """Whether a step can have set the parameter, and not ``extra_param`` alone."""
     try:
-        return is_documented(name) and urls.checked_param(name, text) == text
+        return checked_param(name, text) == text
     except InvalidInputError:
         return False
 
 
-def _several(texts: str) -> str:
-    return ", ".join(map(repr, texts.split(",")))
-
-
-def _filter(name: str, text: str) -> str:
-    several = name == "pages" and "," in text
-    return f"{name}={text.split(',') if several else text!r}"
-
-
-def _period(start: str | None, end: str | None) -> str | None:
-    if start == end or end is None:
-        return start and f"{'on' if end else 'since'}({start!r})"
+def _period(start: str | None, end: str | None) -> str:
+    if start == end:
+        return f"on({start!r})"
+    if end is None:
+        return f"since({start!r})"
     # The same days may have another text, and the longest period has no step.
     today = end == "today"
     days = (periods.days_back(start) or 0) + today
     if 0 < days <= periods.MOST_DAYS and periods.last(days, today) == (start, end):
-        return f"last(days={days}{', today=True' * today})"
+        return f"last(days={days}, today=True)" if today else f"last(days={days})"
     return f"between({start!r}, {end!r})"

@@ -1,218 +1,392 @@
-"""What a query requests: its parameters as they are sent, their meaning, and the rules
-that span several steps.
+"""The parameters of the Stats API (sections 4.3, 8, 9): a table with a row for each.
+
+In which order they are sent, which step sets them and how a text of them is checked,
+from which version on they exist, whether they filter, and what is probably a mistake
+follows from the row of a parameter. Type checkers can't read a table: ``Filters`` is
+written beside it, and a test names what is missing there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import Final, Literal
-from urllib.parse import quote
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final, TypeAlias, TypedDict, cast
 
 import attrs
 
-from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import SEARCHABLE, TOTALS
+from sitestats._base.errors import Problem
 from sitestats._base.text import shown
-from sitestats._wire.messages import Credentials, HttpRequest
 
-from .periods import NamedPeriod, order_problems
-from .rules import (
-    DEFAULT_LIMIT,
-    FILTERS,
-    LATEST_VERSION,
-    METADATA,
-    PAGE_FILTERS,
-    broken,
-    is_contains,
-)
+from . import periods, rules
+from .rules import METADATA
+from .versions import SENT_VERSION, WITH_HOURS, WITH_METADATA
 
-NO_FILTERS: Final = (
-    *("version", "start", "end", "limit", "timezone"),
-    *("info", "events", "interval", "fields"),
-)
-"""The parameters that leave no traffic out."""
-# The order of the document's tables; metadata and unknown parameters follow.
-_ORDER: Final = (*NO_FILTERS, *FILTERS)
-_NUMBER: Final = re.compile("[0-9]{1,9}")
-_WITHOUT_FIELDS: Final = 1
-"""The version that has all fields, whatever is requested."""
-_ALWAYS_WITH_PAGES: Final = 2
+# --- the names, for type checkers ---------------------------------------------------
 
 
-@attrs.frozen(slots=False)
-class Parameters:
-    """A query's parameters as they are sent, and their meaning."""
+class Filters(TypedDict, total=False):
+    """The filters of the Stats API (section 4.3); None takes one away.
 
-    hostname: str
-    path: str | None = None
-    """The page of a page-specific address, decoded: ``/contact``."""
-    params: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    """The parameters in the order in which they are sent."""
-    unresolved: tuple[Problem, ...] = ()
-    """Why it can't be sent: a word names no days without a time zone."""
-    address: str = ""
-    """The path of the address below the base address, encoded."""
-    fields: tuple[str, ...] = ()
-    """The requested fields in the document's order (section 4.3)."""
-    events: tuple[str, ...] | Literal["*"] | None = None
-    """The names of events, ``"*"`` for all events, None for no events."""
-    limit: int = DEFAULT_LIMIT
-    """The limit in force: 50 when none was set (section 8)."""
-    version: int = LATEST_VERSION
+    A ``*`` at the end of a value matches everything that starts so. ``page``
+    and ``pages`` also take one contains search, ``"*…*"``.
+    """
 
-    @property
-    def timezone(self) -> str | None:
-        """The time zone; None leaves it to the website's own."""
-        return self.params.get("timezone")
-
-    @property
-    def interval(self) -> str | None:
-        """The width of the histogram's buckets; None leaves it to the service."""
-        return self.params.get("interval")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is requested: the fields, and events."""
-        return self.fields if self.events is None else (*self.fields, "events")
-
-    @property
-    def lists(self) -> tuple[str, ...]:
-        """The requested names that have rows of their own."""
-        return tuple(name for name in self.names if name not in TOTALS)
-
-    @property
-    def is_documented(self) -> bool:
-        """Whether the document has all of its parameters."""
-        return all(map(is_documented, self.params))
-
-    @cached_property
-    def problems(self) -> tuple[Problem, ...]:
-        """Every broken rule that spans steps, except the rule of a missing key."""
-        return (*self.unresolved, *_problems_of(self))
-
-    @property
-    def key_problems(self) -> tuple[Problem, ...]:
-        """The rule that is broken without a key."""
-        if not self.search:
-            return ()
-        message = f"the contains search {shown(self.search)} needs an API key"
-        return (broken("contains-key", message, "where"),)
-
-    @cached_property
-    def request(self) -> HttpRequest:
-        """The request of these statistics (section 4.3)."""
-        params = tuple(self.params.items())
-        return HttpRequest("GET", self.address, params, credentials=Credentials.KEY)
-
-    @cached_property
-    def search(self) -> str:
-        """The contains search among the page filters; empty without one."""
-        return next(filter(is_contains, _patterns(self.params)), "")
+    page: str | None
+    """A single page, such as ``"/contact"``."""
+    pages: str | Iterable[str] | None
+    """One page or several."""
+    country: str | None
+    """A country's code, such as ``"NL"``."""
+    referrer: str | None
+    """A normalised referrer, such as ``"google"``."""
+    utm_source: str | None
+    utm_medium: str | None
+    utm_campaign: str | None
+    utm_content: str | None
+    utm_term: str | None
+    browser_name: str | None
+    os_name: str | None
+    device_type: str | None
+    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
 
 
-def read_parameters(
-    hostname: str, path: str | None, values: Mapping[str, str], word: NamedPeriod | None
-) -> Parameters:
-    """Read the *values* of a query, and the days of a *word*."""
-    unresolved: tuple[Problem, ...] = ()
-    if word is not None:
-        try:
-            start, end = word.days(values.get("timezone"))
-            values = {**values, "start": start, "end": end}
-        except InvalidInputError as error:
-            unresolved = error.problems
-    names = [name for name in _ORDER if name in values]
-    if len(names) < len(values):
-        # Metadata come before unknown parameters.
-        more = sorted(values.keys() - names)
-        names += sorted(more, key=is_documented, reverse=True)
-    events = values.get("events")
-    return Parameters(
-        hostname,
-        path,
-        {name: values[name] for name in names},
-        unresolved,
-        # Only the slashes between segments are not encoded.
-        f"/{hostname}{quote(path, safe='/') if path else ''}.json",
-        tuple(filter(None, values.get("fields", "").split(","))),
-        "*" if events == "*" else None if events is None else tuple(events.split(",")),
-        number_in(values.get("limit")) or DEFAULT_LIMIT,
-        number_in(values.get("version")) or LATEST_VERSION,
-    )
+# --- the table ----------------------------------------------------------------------
+
+Check: TypeAlias = Callable[[str], str | None]
+"""What is sent for a text of the parameter, as its step has it."""
 
 
-def is_documented(name: str) -> bool:
-    """Whether the document has a parameter of this name, other than the callback."""
-    return name in _ORDER or name.startswith(METADATA)
+@attrs.frozen
+class Unlikely:
+    """A value that the service takes, but that is probably a mistake."""
+
+    rule: str
+    pattern: str
+    """What such a value begins with; for a metadata filter, its key and value."""
+    message: str
+
+
+@attrs.frozen
+class Since:
+    """The first version that has a parameter, or some of its values."""
+
+    version: int
+    rule: str
+    what: str
+    """What exists from then on, with its verb."""
+    values: frozenset[str] | None = None
+    """The values that earlier versions lack; None means all values."""
+    instead: str = ""
+    """What else a query could do."""
+
+
+@attrs.frozen
+class Parameter:
+    """What is known of one parameter."""
+
+    name: str
+    """Its name as it is sent; of metadata filters, the beginning of their names."""
+    step: str
+    """The step of a query that sets it."""
+    check: Check | None = attrs.field(default=None, kw_only=True)
+    """Checks a text; None for a filter, whose values have rules of their own."""
+    code: Callable[[str], str] = attrs.field(default=repr, kw_only=True)
+    """Makes the argument of the step, as Python has it, of a text."""
+    section: str = attrs.field(default="4.3", kw_only=True)
+    """The section of the service's document."""
+    always: str | None = attrs.field(default=None, kw_only=True)
+    """What is sent if no step sets it; None sends nothing."""
+    since: Since | None = attrs.field(default=None, kw_only=True)
+    is_filter: bool = attrs.field(default=False, kw_only=True)
+    """Whether it leaves traffic out."""
+    is_of_pages: bool = attrs.field(default=False, kw_only=True)
+    """Whether it is a filter of pages, which a contains search needs."""
+    takes_several: bool = attrs.field(default=False, kw_only=True)
+    """Whether a filter takes several values, with commas between them."""
+    values: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    """The values of a filter that has no others."""
+    unlikely: tuple[Unlikely, ...] = attrs.field(default=(), kw_only=True)
 
 
 def number_in(text: str | None) -> int | None:
     """The number that *text* is; None for other texts, which ``extra_param`` allows."""
-    return int(text) if text and _NUMBER.fullmatch(text) else None
+    return int(text) if text and re.fullmatch("[0-9]{1,9}", text) else None
 
 
-def _patterns(params: Mapping[str, str]) -> list[str]:
-    return [*filter(None, (params.get("page"), *params.get("pages", "").split(",")))]
+def _version(text: str) -> str:
+    return rules.version(number_in(text) or text)
 
 
-# --- the rules that span steps ------------------------------------------------------
+def _limit(text: str) -> str:
+    return rules.limit(number_in(text) or text)
 
 
-def _problems_of(parameters: Parameters) -> Iterator[Problem]:
-    params, version = parameters.params, parameters.version
-    yield from order_problems(params.get("start"), params.get("end"))
-    if (
-        not parameters.fields
-        and parameters.events is None
-        and version > _ALWAYS_WITH_PAGES
-    ):
-        message = (
-            "the query requests nothing: add .fields('pageviews', …), .events('…') or "
-            ".all_events(); an address without a version is one of .version(1), which "
-            "needs none of them"
-        )
-        yield broken("fields-or-events", message, "fields")
-    if version < LATEST_VERSION and parameters.interval == "hour":
-        message = (
-            f"'hour' exists from version 6 on and the query is for version {version}: "
-            "use .version(6) or .interval('day')"
-        )
-        yield broken("interval-version", message, "interval")
-    if version < LATEST_VERSION and any(name.startswith(METADATA) for name in params):
-        message = (
-            "metadata filters exist from version 6 on and the query is for version "
-            f"{version}: use .version(6)"
-        )
-        yield broken("metadata-version", message, "where_metadata")
-    if parameters.path is not None and not PAGE_FILTERS.isdisjoint(params):
-        message = (
-            f"the address names a page already: leave .path({parameters.path!r}) or "
-            "the filters page and pages out"
-        )
-        yield broken("path-or-page", message, "where")
-    if parameters.search:
-        yield from _contains(parameters, shown(parameters.search))
+def _info(text: str) -> str:
+    return rules.info({"true": True, "false": False}.get(text, text))
 
 
-def _contains(parameters: Parameters, search: str) -> Iterator[Problem]:
-    if (count := len(_patterns(parameters.params))) > 1:
-        message = f"a contains search has exactly one pattern, and there are {count}"
-        yield broken("contains-one-pattern", message, "where")
-    others = [name for name in parameters.fields if name not in SEARCHABLE]
-    if parameters.version == _ALWAYS_WITH_PAGES:
-        others = ["version 2, which always has the pages"]
-    if parameters.version != _WITHOUT_FIELDS and (others or not parameters.fields):
-        advice = f"leave out {', '.join(others)}" if others else "add one of these"
-        message = (
-            f"the contains search {search} gives the fields pageviews, visitors and "
-            f"histogram alone: {advice}"
-        )
-        yield broken("contains-fields", message, "fields")
-    if parameters.events is not None:
-        message = (
-            f"the contains search {search} gives no events: request them in another "
-            "query"
-        )
-        yield broken("contains-events", message, "events")
+def _events(text: str) -> str:
+    return text if text == "*" else rules.events(text.split(","))
+
+
+def _fields(text: str) -> str:
+    return rules.fields(text.split(","))
+
+
+def _each(text: str) -> str:
+    """The arguments of a step that takes several names."""
+    return ", ".join(map(repr, text.split(",")))
+
+
+def _nothing(_text: str) -> str:
+    """No argument, as of a step that sets what is not sent by default."""
+    return ""
+
+
+def _one_or_more(text: str) -> str:
+    """The value of a filter that takes one or several."""
+    return repr(text.split(",") if "," in text else text)
+
+
+_filter = partial(Parameter, step="where", is_filter=True)
+_SLASH: Final = "no page matches: every path starts with '/'"
+
+PARAMETERS: Final[Mapping[str, Parameter]] = {
+    row.name: row
+    for row in (
+        Parameter(
+            "version",
+            "version",
+            check=_version,
+            code=str,
+            section="9",
+            always=str(SENT_VERSION),
+        ),
+        Parameter("start", "between", check=partial(periods.day, where="start")),
+        Parameter("end", "between", check=partial(periods.day, where="end")),
+        Parameter("limit", "limit", check=_limit, code=str, section="8"),
+        Parameter("timezone", "timezone", check=periods.timezone),
+        Parameter("info", "info", check=_info, code=_nothing, always="false"),
+        Parameter("events", "events", check=_events, code=_each),
+        Parameter(
+            "interval",
+            "interval",
+            check=rules.interval,
+            since=Since(
+                WITH_HOURS,
+                "interval-version",
+                "'hour' exists",
+                frozenset(("hour",)),
+                " or .interval('day')",
+            ),
+        ),
+        Parameter("fields", "fields", check=_fields, code=_each),
+        _filter(
+            "page",
+            is_of_pages=True,
+            unlikely=(Unlikely("page-slash", "[^/*]", _SLASH),),
+        ),
+        _filter(
+            "pages",
+            is_of_pages=True,
+            takes_several=True,
+            code=_one_or_more,
+            unlikely=(Unlikely("page-slash", "(.*,)?[^/*]", _SLASH),),
+        ),
+        _filter(
+            "country",
+            unlikely=(
+                Unlikely(
+                    "country-code",
+                    r"(?!([A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*)\Z)",
+                    "the value is not a country code: these have two letters, such as "
+                    "'NL'",
+                ),
+            ),
+        ),
+        _filter(
+            "referrer",
+            unlikely=(
+                Unlikely(
+                    "referrer-normalized",
+                    r"(?i:https?:|//|www\.)",
+                    "the value looks like an address: referrers are names, such as "
+                    "'google'",
+                ),
+            ),
+        ),
+        _filter("utm_source"),
+        _filter("utm_medium"),
+        _filter("utm_campaign"),
+        _filter("utm_content"),
+        _filter("utm_term"),
+        _filter("browser_name"),
+        _filter("os_name"),
+        _filter("device_type", values=("mobile", "tablet", "desktop", "tv")),
+        Parameter(
+            METADATA,
+            "where_metadata",
+            is_filter=True,
+            since=Since(WITH_METADATA, "metadata-version", "metadata filters exist"),
+            unlikely=(
+                Unlikely(
+                    "metadata-suffix",
+                    r"\w+_(text|int|bool|date)=",
+                    "the key is taken literally: leave the type at its end out",
+                ),
+                Unlikely(
+                    "metadata-star",
+                    r".*\*\Z",
+                    "the '*' is taken literally: metadata filters have no wildcards",
+                ),
+            ),
+        ),
+    )
+}
+"""The row of each parameter by its name, in the order in which they are sent."""
+
+for _name in Filters.__annotations__:
+    if _name not in PARAMETERS:
+        raise TypeError(f"the filter {_name!r} has no row in PARAMETERS")
+
+
+# --- what follows from it -----------------------------------------------------------
+
+FILTERS: Final = tuple(
+    row.name for row in PARAMETERS.values() if row.is_filter and row.name != METADATA
+)
+"""The filters that have a name of their own."""
+PAGE_FILTERS: Final = frozenset(
+    row.name for row in PARAMETERS.values() if row.is_of_pages
+)
+ALWAYS_SENT: Final[Mapping[str, str]] = {
+    row.name: row.always for row in PARAMETERS.values() if row.always is not None
+}
+"""What is sent if no step sets it."""
+
+
+def parameter_of(name: str) -> Parameter | None:
+    """The row of a parameter; None if the document does not have it."""
+    return PARAMETERS.get(METADATA if name.startswith(METADATA) else name)
+
+
+def is_documented(name: str) -> bool:
+    """Whether the document has a parameter of this name, other than the callback."""
+    return parameter_of(name) is not None
+
+
+def can_filter(name: str) -> bool:
+    """Whether a parameter leaves traffic out, as one may that is not documented."""
+    row = parameter_of(name)
+    return row is None or row.is_filter
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """The *names* of parameters in the order in which they are sent.
+
+    It is the order of the table; metadata come after the other filters by their keys,
+    and last what is not documented.
+    """
+    given = {*names}
+    known = [name for name in PARAMETERS if name in given]
+    if len(known) < len(given):
+        more = sorted(given.difference(known))
+        known += sorted(more, key=is_documented, reverse=True)
+    return known
+
+
+def checked_param(name: str, text: str) -> str | None:
+    """The *text* of a parameter, checked as its own step does."""
+    row = parameter_of(name)
+    if row is None:
+        rules.extra_name(name)
+        return text
+    if row.name == METADATA:
+        rules.metadata(name.removeprefix(METADATA), text)
+        return text
+    if row.check is None:
+        return checked_filter(name, text.split(",") if row.takes_several else text)
+    return row.check(text)
+
+
+# --- the rules of filters ----------------------------------------------------------
+
+_CONTAINS_LENGTH: Final = 12
+
+
+def checked_filter(name: str, value: object) -> str | None:
+    """The value of one filter as it is sent; None takes the filter away."""
+    rules.one_of(name, FILTERS, "filter-name", "a filter", "where")
+    if value is None:
+        return None
+    parameter = PARAMETERS[name]
+    where = f"where({name}=…)"
+    if not rules.are_several(value):
+        return _filter_text(parameter, value, where)
+    if not parameter.takes_several:
+        each = f"make a query of each, by [query.where({name}=one) for one in …]"
+        use = "pages takes several" if parameter.is_of_pages else each
+        raise rules.refusal("filter-text", f"give one value: {use}", where)
+    values = [*cast("Iterable[object]", value)] or [""]
+    with rules.Problems() as problems:
+        texts = [
+            problems.check(_filter_text, parameter, item, where) for item in values
+        ]
+    return ",".join(filter(None, texts))
+
+
+def _filter_text(parameter: Parameter, value: object, where: str) -> str:
+    given = rules.text(value, where, "filter-text")
+    if not given:
+        message = "the value is empty: give one, or leave the filter out"
+        raise rules.refusal("filter-empty", message, where)
+    if parameter.takes_several and "," in given:
+        message = f"{shown(given)} has a comma: give each by itself, or use page"
+        raise rules.refusal("pages-comma", message, where)
+    if "*" in given[:-1]:
+        _check_stars(parameter, given, where)
+    elif parameter.values and not _begins_one(given, parameter.values):
+        rule = parameter.name.replace("_", "-")
+        what = f"a {parameter.name.replace('_', ' ')}"
+        rules.one_of(given, parameter.values, rule, what, where)
+    return given
+
+
+def _begins_one(given: str, values: tuple[str, ...]) -> bool:
+    """Whether *given* is the beginning of one of *values* and a ``*``."""
+    beginning = given.removesuffix("*")
+    return beginning != given and any(value.startswith(beginning) for value in values)
+
+
+def _check_stars(parameter: Parameter, given: str, where: str) -> None:
+    count = len(given[1:-1].replace("/", ""))
+    literally = f"; .extra_param({parameter.name!r}, …) sends it as it is"
+    if not rules.is_contains(given):
+        rule, wrong = "filter-star", f"has a '*' that is not at its end{literally}"
+    elif not parameter.is_of_pages:
+        rule, wrong = "contains-filter", f"is for page and pages alone{literally}"
+    elif "*" in given[1:-1]:
+        rule, wrong = "contains-star", "has a '*' inside: leave one at each end alone"
+    elif count < _CONTAINS_LENGTH:
+        wrong = f"has {count} characters besides '/': {_CONTAINS_LENGTH} is the least"
+        rule = "contains-length"
+    else:
+        return
+    raise rules.refusal(rule, f"{shown(given)} {wrong}", where)
+
+
+def unlikely(name: str, value: str) -> list[Problem]:
+    """What is probably a mistake in a filter that the service takes."""
+    row = parameter_of(name)
+    if row is None:
+        return []
+    given, where = value, f"where({name}=…)"
+    if row.name == METADATA:
+        key = name.removeprefix(METADATA)
+        given, where = f"{key}={value}", f"where_metadata({key}=…)"
+    return [
+        rules.broken(one.rule, one.message, where)
+        for one in row.unlikely
+        if re.match(one.pattern, given, re.DOTALL)
+    ]

@@ -2,7 +2,8 @@
 
 A rule is a function: it takes what the user gave, and returns the text that is sent or
 raises an ``InvalidInputError`` that cites the rule by its name. Rules of days are in
-``periods``, those that span steps in ``requested``. ``RULES`` has the names of all.
+``periods``, rules of filters in ``parameters``, and rules that span steps in
+``requested``. ``RULES`` has the names of all.
 """
 
 from __future__ import annotations
@@ -20,9 +21,7 @@ from typing import (
     Protocol,
     Self,
     TypeAlias,
-    TypedDict,
     TypeVar,
-    cast,
     get_args,
 )
 
@@ -30,6 +29,8 @@ from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import FIELDS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
+
+from .versions import LATEST_VERSION
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,32 +66,6 @@ Interval: TypeAlias = Literal["hour", "day", "week", "month", "year"]
 INTERVALS: Final[tuple[Interval, ...]] = get_args(Interval)
 
 
-class Filters(TypedDict, total=False):
-    """The filters of the Stats API (section 4.3); None takes one away.
-
-    A ``*`` at the end of a value matches everything that starts so. ``page``
-    and ``pages`` also take one contains search, ``"*…*"``.
-    """
-
-    page: str | None
-    """A single page, such as ``"/contact"``."""
-    pages: str | Iterable[str] | None
-    """One page or several."""
-    country: str | None
-    """A country's code, such as ``"NL"``."""
-    referrer: str | None
-    """A normalised referrer, such as ``"google"``."""
-    utm_source: str | None
-    utm_medium: str | None
-    utm_campaign: str | None
-    utm_content: str | None
-    utm_term: str | None
-    browser_name: str | None
-    os_name: str | None
-    device_type: str | None
-    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
-
-
 class HasHostname(Protocol):
     """What has the host name of a website, as a ``Website`` has."""
 
@@ -103,46 +78,10 @@ class HasHostname(Protocol):
 MetadataValue: TypeAlias = str | bool | int | float | datetime
 """A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
 
-FILTERS: Final = tuple(Filters.__annotations__)
-PAGE_FILTERS: Final = frozenset(("page", "pages"))
 METADATA: Final = "metadata."
 """The beginning of a metadata filter's parameter."""
-DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
-LATEST_VERSION: Final = 6
-LATEST_SHAPE: Final = 5
-"""From this version on, responses have the shape that the document shows."""
 DEFAULT_LIMIT: Final = 50
-_CONTAINS_LENGTH: Final = 12
 _KEY: Final = re.compile("[a-zA-Z0-9_]+")
-_UNLIKELY: Final = (
-    (
-        "page-slash",
-        "page=[^/*]|pages=(.*,)?[^/*]",
-        "no page matches: every path starts with '/'",
-    ),
-    (
-        "country-code",
-        r"country=(?!([A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*)\Z)",
-        "the value is not a country code: these have two letters, such as 'NL'",
-    ),
-    (
-        "referrer-normalized",
-        r"referrer=(?i:https?:|//|www\.)",
-        "the value looks like an address: referrers are names, such as 'google'",
-    ),
-    (
-        "metadata-suffix",
-        r"metadata\.\w+_(text|int|bool|date)=",
-        "the key is taken literally: leave the type at its end out",
-    ),
-    (
-        "metadata-star",
-        r"metadata\..*\*\Z",
-        "the '*' is taken literally: metadata filters have no wildcards",
-    ),
-)
-"""Values that the service takes, but that are probably mistakes: a rule, a pattern of
-``name=value``, and a message."""
 
 
 def broken(rule: str, message: str, where: str) -> Problem:
@@ -177,7 +116,7 @@ class Problems(list[Problem]):
             raise InvalidInputError(self)
 
 
-def _are_several(value: object) -> bool:
+def are_several(value: object) -> bool:
     """Whether *value* is a list or similar, and not a text."""
     return isinstance(value, Iterable) and not isinstance(value, str)
 
@@ -211,7 +150,7 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
 
 def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> str:
     """The host name of a website, given by its name or as an object that has one."""
-    if rule == "hostname" and _are_several(value):
+    if rule == "hostname" and are_several(value):
         message = "give one website: .each(websites=…) of a query takes several"
         raise refusal(rule, message, where)
     try:
@@ -268,7 +207,9 @@ def fields(names: Collection[object]) -> str:
     if len(known) < len(names) or not names:
         with Problems() as problems:
             for name in names or [""]:
-                what = "a field" + ": .fields(*names) takes a list" * _are_several(name)
+                what = "a field"
+                if are_several(name):
+                    what = "a field: .fields(*names) takes a list"
                 problems.check(one_of, name, FIELDS, "field-name", what, "fields")
     return ",".join(known)
 
@@ -326,58 +267,6 @@ def is_contains(value: str) -> bool:
     return len(value) > 1 and value[0] == "*" == value[-1]
 
 
-def filter_value(name: str, value: object) -> str | None:
-    """The value of one filter; None takes it away."""
-    one_of(name, FILTERS, "filter-name", "a filter", "where")
-    if value is None:
-        return None
-    where = f"where({name}=…)"
-    if not _are_several(value):
-        return _filter_text(name, value, where)
-    if name != "pages":
-        each = f"make a query of each, by [query.where({name}=one) for one in …]"
-        use = "pages takes several" if name == "page" else each
-        raise refusal("filter-text", f"give one value: {use}", where)
-    values = [*cast("Iterable[object]", value)] or [""]
-    with Problems() as problems:
-        texts = [problems.check(_filter_text, name, item, where) for item in values]
-    return ",".join(filter(None, texts))
-
-
-def _filter_text(name: str, value: object, where: str) -> str:
-    given = text(value, where, "filter-text")
-    if not given:
-        message = "the value is empty: give one, or leave the filter out"
-        raise refusal("filter-empty", message, where)
-    if name == "pages" and "," in given:
-        message = f"{shown(given)} has a comma: give each by itself, or use page"
-        raise refusal("pages-comma", message, where)
-    if "*" in given[:-1]:
-        _check_stars(name, given, where)
-    elif name == "device_type" and not (
-        given[-1] == "*" and any(kind.startswith(given[:-1]) for kind in DEVICE_TYPES)
-    ):
-        one_of(given, DEVICE_TYPES, "device-type", "a device type", where)
-    return given
-
-
-def _check_stars(name: str, given: str, where: str) -> None:
-    count = len(given[1:-1].replace("/", ""))
-    literally = f"; .extra_param({name!r}, …) sends it as it is"
-    if not is_contains(given):
-        rule, wrong = "filter-star", f"has a '*' that is not at its end{literally}"
-    elif name not in PAGE_FILTERS:
-        rule, wrong = "contains-filter", f"is for page and pages alone{literally}"
-    elif "*" in given[1:-1]:
-        rule, wrong = "contains-star", "has a '*' inside: leave one at each end alone"
-    elif count < _CONTAINS_LENGTH:
-        wrong = f"has {count} characters besides '/': {_CONTAINS_LENGTH} is the least"
-        rule = "contains-length"
-    else:
-        return
-    raise refusal(rule, f"{shown(given)} {wrong}", where)
-
-
 def metadata(key: object, value: object) -> tuple[str, str | None]:
     """The parameter of a metadata filter, and its text; None is one to remove."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
@@ -391,15 +280,3 @@ def metadata(key: object, value: object) -> tuple[str, str | None]:
         value = f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
     sent = None if value is None else scalar(value, where, "metadata-value")
     return METADATA + key, sent
-
-
-def unlikely(name: str, value: str) -> list[Problem]:
-    """What is probably a mistake in a filter that the service takes."""
-    given = f"{name}={value}"
-    key = name.removeprefix(METADATA)
-    where = f"where({name}=…)" if key == name else f"where_metadata({key}=…)"
-    return [
-        broken(rule, message, where)
-        for rule, pattern, message in _UNLIKELY
-        if re.match(pattern, given, re.DOTALL)
-    ]

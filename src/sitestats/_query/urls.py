@@ -7,17 +7,14 @@ numbers would silently be others than those that it shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
 
 from . import periods, rules
-from .parameters import is_documented, number_in
-from .rules import FILTERS, METADATA, Problems, broken, refusal
+from .parameters import checked_param, is_documented
+from .rules import Problems, broken, refusal
 
 
 def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
@@ -90,29 +87,3 @@ def _checked(
             params[name] = checked or value
     problems += periods.order_problems(params.get("start"), params.get("end"))
     return params
-
-
-_CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
-    **{name: partial(rules.filter_value, name) for name in FILTERS},
-    "pages": lambda text: rules.filter_value("pages", text.split(",")),
-    "version": lambda text: rules.version(number_in(text) or text),
-    "limit": lambda text: rules.limit(number_in(text) or text),
-    "info": lambda text: rules.info({"true": True, "false": False}.get(text, text)),
-    "timezone": periods.timezone,
-    "interval": rules.interval,
-    "fields": lambda text: rules.fields(text.split(",")),
-    "events": lambda text: text if text == "*" else rules.events(text.split(",")),
-    "start": lambda text: periods.day(text, "start"),
-    "end": lambda text: periods.day(text, "end"),
-}
-
-
-def checked_param(name: str, value: str) -> str | None:
-    """The text of a parameter, checked as its own step does."""
-    if name in _CHECKS:
-        return _CHECKS[name](value)
-    if name.startswith(METADATA):
-        rules.metadata(name.removeprefix(METADATA), value)
-    else:
-        rules.extra_name(name)
-    return value

@@ -36,6 +36,7 @@ from sitestats._base.fields import (
 )
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.json_values import JsonValue, load_json
 from sitestats._wire.messages import Headers
 
@@ -441,7 +442,8 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     def _why_not(self, name: str) -> str:
         if name in self.requested:
             return (
-                f"this version has {name!r} in another form: use .version(6) or .raw()"
+                f"this version has {name!r} in another form: use "
+                f".version({SENT_VERSION}) or .raw()"
             )
         if name == "events":
             step = ".events('…') or .all_events()"

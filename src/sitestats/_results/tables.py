@@ -18,7 +18,7 @@ from sitestats._base.fields import FIELD_ROWS, TOTALS
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._query.parameters import NO_FILTERS
+from sitestats._query.parameters import can_filter
 from sitestats._wire.json_values import JsonValue
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -152,7 +152,7 @@ def subject(query: StatsQuery) -> dict[str, str]:
     filters = ", ".join(
         f"{name}={value}"
         for name, value in parameters.params.items()
-        if name not in NO_FILTERS and name != "page"
+        if can_filter(name) and name != "page"
     )
     page = parameters.path or parameters.params.get("page")
     values = {"hostname": parameters.hostname, "page": page, "filters": filters}

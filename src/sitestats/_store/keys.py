@@ -19,7 +19,7 @@ from sitestats._query import periods
 from sitestats._wire.messages import HttpResponse, parse_http_date
 
 if TYPE_CHECKING:
-    from sitestats._query.parameters import Parameters
+    from sitestats._query.requested import Parameters
     from sitestats._results.stats import Stats
 
 MAX_AGE: Final = timedelta(days=30)

@@ -18,7 +18,7 @@ from .keys import MAX_AGE, StoreEntry, response_key, to_store
 
 if TYPE_CHECKING:
     from sitestats._configuration.settings import KeyValueStore, Settings
-    from sitestats._query.parameters import Parameters
+    from sitestats._query.requested import Parameters
     from sitestats._results.stats import Stats
     from sitestats._wire.messages import HttpResponse
 

@@ -14,7 +14,7 @@ from sitestats._base.text import did_you_mean
 from sitestats._base.zones import find_zone
 from sitestats._query.builder import parameters_of
 from sitestats._query.periods import as_date
-from sitestats._query.rules import LATEST_SHAPE
+from sitestats._query.versions import DOCUMENTED_VERSIONS, version_row
 from sitestats._results.entries import (
     Entry,
     EventCount,
@@ -26,7 +26,7 @@ from sitestats._results.entries import (
 
 if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
-    from sitestats._query.parameters import Parameters
+    from sitestats._query.requested import Parameters
 
 Row: TypeAlias = tuple[str | None, int, int] | tuple[str | None, int, int, float | None]
 """Value, page views, visitors; and the seconds where the query requests them."""
@@ -105,8 +105,11 @@ def body_of(
 
 
 def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]:
-    if parameters.version < LATEST_SHAPE:
-        message = "Stats.of makes results of versions 5 and 6, whose form is documented"
+    if not version_row(parameters.version).has_documented_shape:
+        versions = " and ".join(map(str, DOCUMENTED_VERSIONS))
+        message = (
+            f"Stats.of makes results of versions {versions}, whose form is documented"
+        )
         yield Problem(message, where="version")
     for name in parameters.names:
         if name in FIELD_ROWS and name not in names:

@@ -21,6 +21,8 @@ from sitestats import (
     UnexpectedError,
 )
 from sitestats._base.text import plain
+from sitestats._query.parameters import PARAMETERS
+from sitestats._query.versions import WITH_HOURS, WITH_METADATA
 
 
 class Code(IntEnum):
@@ -108,10 +110,23 @@ def one_line(text: object) -> str:
 
 # --- problems of the library ------------------------------------------------------
 
-_SAME: Final = (
-    *("on", "start", "end", "last", "during", "each", "against", "timezone"),
-    *("interval", "limit", "where", "path", "public", "label"),
-)
+_SAME: Final = {
+    # There is no option for a description of the fields, which raw() alone has.
+    row.step
+    for row in PARAMETERS.values()
+    if row.name != "info"
+} | {
+    "on",
+    "start",
+    "end",
+    "last",
+    "during",
+    "each",
+    "against",
+    "path",
+    "public",
+    "label",
+}
 _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "fields": "--field",
     "events": "--event",
@@ -137,8 +152,10 @@ _MESSAGES: Final = {
     "period-words": "the days are not known here: use dates, or --during 2026-03",
     "period-zone": "the days depend on the website's time zone, which is not known "
     "here: add --timezone",
-    "interval-version": "hours need version 6: use --api-version 6 or --interval day",
-    "metadata-version": "metadata filters need version 6: use --api-version 6",
+    "interval-version": f"hours need version {WITH_HOURS}: use --api-version "
+    f"{WITH_HOURS} or --interval day",
+    "metadata-version": f"metadata filters need version {WITH_METADATA}: use "
+    f"--api-version {WITH_METADATA}",
 }
 """What to type in a shell, by the broken rule, if the library's message names steps of
 a query."""

@@ -21,7 +21,9 @@ import attrs
 import click
 
 import sitestats
+from sitestats._query.parameters import FILTERS
 from sitestats._query.periods import WORDS
+from sitestats._query.versions import LATEST_VERSION, SENT_VERSION
 
 from ._exits import one_line
 
@@ -387,9 +389,7 @@ query_options = into(
         multiple=True,
         type=pair,
         metavar="NAME=VALUE",
-        shell_complete=completed(
-            lambda: [f"{name}=" for name in sitestats.Filters.__annotations__]
-        ),
+        shell_complete=completed(lambda: [f"{name}=" for name in FILTERS]),
         help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
         "pages=… too.",
     ),
@@ -417,8 +417,8 @@ query_options = into(
         "--api-version",
         "version",
         type=int,
-        metavar="1-6",
-        help="The version of the API; by default 6.",
+        metavar=f"1-{LATEST_VERSION}",
+        help=f"The version of the API; by default {SENT_VERSION}.",
     ),
     what(
         "--param",

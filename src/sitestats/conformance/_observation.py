@@ -28,12 +28,13 @@ from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import decode_json, read_stats, read_websites
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
 # --- the cases ----------------------------------------------------------------------
 
 _PARAMS: Final = {
-    "version": "6",
+    "version": str(SENT_VERSION),
     "info": "false",
     "start": "{first}",
     "end": "{last}",

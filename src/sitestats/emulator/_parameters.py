@@ -47,8 +47,14 @@ DEVICES: Final = ("mobile", "tablet", "desktop", "tv")
 SEARCHABLE: Final = frozenset({"pageviews", "visitors", "histogram"})
 """The fields that a contains search may request (section 4.3)."""
 
-NEWEST: Final = 6
-"""The version with hours and metadata filters (section 9)."""
+LATEST: Final = 6
+"""The latest version (section 9)."""
+
+WITH_HOURS: Final = 6
+"""The first version with hours (section 9)."""
+
+WITH_METADATA: Final = 6
+"""The first version with metadata filters (section 9)."""
 
 WITH_FIELDS: Final = 3
 """The first version whose responses have the requested fields."""
@@ -218,7 +224,7 @@ _VALUE: Final = r"[^*]+\*?|\*"
 _STAR: Final = "a value that is not empty, with a * only at its end"
 
 FORMS: Final[dict[str, Rule[str]]] = {
-    "version": Rule(_like("[1-6]"), "version is 1 to 6"),
+    "version": Rule(_like(f"[1-{LATEST}]"), f"version is 1 to {LATEST}"),
     "fields": Rule(
         _like(_LIST.format("|".join(FIELDS))),
         f"fields are some of {', '.join(FIELDS)}",
@@ -271,13 +277,13 @@ RULES: Final[tuple[Rule[Query], ...]] = (
         "2.3",
     ),
     Rule(
-        lambda q: q.given.get("interval") != "hour" or q.version >= NEWEST,
-        "interval=hour needs version=6",
+        lambda q: q.given.get("interval") != "hour" or q.version >= WITH_HOURS,
+        f"interval=hour needs version={WITH_HOURS}",
         "9",
     ),
     Rule(
-        lambda q: not q.metadata or q.version >= NEWEST,
-        "metadata filters need version=6",
+        lambda q: not q.metadata or q.version >= WITH_METADATA,
+        f"metadata filters need version={WITH_METADATA}",
         "9",
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""Response bodies of versions 1 to 6, headers, JSON and JSONP."""
+"""Response bodies of all versions, headers, JSON and JSONP."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
 
 
 def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:
-    """The requested fields, for versions 3 to 6."""
+    """The requested fields, from version 3 on."""
     total = numbers.total()
     values: dict[str, Any] = {
         "pageviews": total.pageviews,
