@@ -299,9 +299,12 @@ class Serving(AbstractContextManager[str]):
     # This is no generator: if never left, it would be closed when the program ends, and
     # wait for a thread that has stopped.
 
-    def __init__(self, handle: Handle, host: str, port: int) -> None:
+    def __init__(
+        self, handle: Handle, host: str, port: int, *, at_end: Callable[[], None]
+    ) -> None:
         self._handle = handle
         self._address = host, port
+        self._at_end = at_end
 
     def __enter__(self) -> str:
         self._server = _Server(self._handle, self._address)
@@ -313,6 +316,7 @@ class Serving(AbstractContextManager[str]):
 
     def __exit__(self, *exception: object) -> None:
         server = self._server
+        self._at_end()
         server.ending.set()
         server.shutdown()
         server.server_close()

@@ -21,7 +21,7 @@ import attrs
 import sitestats
 from sitestats._wire.messages import HttpResponse
 
-from . import _traffic
+from . import _control, _traffic
 from ._access import Website, host_name
 from ._delivery import (
     HOST,
@@ -34,22 +34,18 @@ from ._faults import Fault, sent_body, sent_headers
 from ._http import RecordedRequest
 from ._loading import Loaded, read
 from ._periods import DAY
-from ._responses import json_response
 from ._rows import Rows
 from ._service import Service
 from ._settings import check_count, check_credential, check_names
 
 BASE_URL: Final = "https://emulator.test"
 """The base address of clients without a socket."""
-_CONTROL: Final = "/-/"
-"""The start of the paths by which programs in any language control an emulator; no host
-name is a hyphen."""
-_CALLS: Final = ("fail_next", "clear_faults", "forget_requests")
-"""The methods that such a program can call."""
 _LOG: Final = logging.getLogger("sitestats_emulator")
 """Its name is not below ``sitestats``, the logger of clients."""
 _MOST_RECORDED: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
+_MOST_BESIDE: Final = 200
+"""The most emulators that a program can start beside one, each with a thread."""
 _MOST_WEBSITES: Final = 10_000
 _MOST_DAYS: Final = 36_500
 _SETTINGS: Final = [field.name for field in attrs.fields(Website)][1:]
@@ -158,6 +154,10 @@ class Emulator:
         self._faults: list[Fault] = []
         # Reentrant, because a fault's function may add another fault.
         self._lock = threading.RLock()
+        self._host: str | None = None
+        """The address that it is served on."""
+        self._beside: dict[str, Serving] = {}
+        """The emulators that a program has started beside this one, by their ports."""
 
     @classmethod
     def demo(cls, **options: Any) -> Self:
@@ -443,7 +443,40 @@ class Emulator:
         ...     address.startswith("http://127.0.0.1:")
         True
         """
-        return Serving(self._handle, host, port)
+        self._host = host
+        return Serving(self._handle, host, port, at_end=self._stop_all_beside)
+
+    def _become(self, other: Emulator) -> None:
+        """Be as *other*, which is new, for a program in another language."""
+        self.api_key, self.user_id = other.api_key, other.user_id
+        self._service = other._service
+        self.clear_faults()
+        self.forget_requests()
+
+    def _start_beside(self, other: Emulator) -> str:
+        """Serve *other* until this emulator ends, and return its port."""
+        if self._host is None:
+            raise ValueError("only an emulator on a socket can start another one")
+        if len(self._beside) >= _MOST_BESIDE:
+            raise ValueError(
+                f"{_MOST_BESIDE} emulators are running: POST /-/stop ends one of them"
+            )
+        serving = Serving(other._handle, self._host, 0, at_end=other._stop_all_beside)
+        other._host = self._host
+        port = serving.__enter__().rpartition(":")[2]
+        self._beside[port] = serving
+        return port
+
+    def _stop_beside(self, port: str) -> None:
+        serving = self._beside.pop(port, None)
+        if serving is None:
+            raise ValueError(f"no emulator was started on port {port}")
+        serving.__exit__()
+
+    def _stop_all_beside(self) -> None:
+        while self._beside:
+            _, serving = self._beside.popitem()
+            serving.__exit__()
 
     # -- recorded requests and simulated failures
 
@@ -535,26 +568,10 @@ class Emulator:
         """Remove the simulated failures that no request has met yet."""
         self._faults.clear()
 
-    def _control(self, request: RecordedRequest) -> HttpResponse:
-        """Respond to a program: ``GET /-/requests``, or ``POST /-/fail_next`` and the
-        like with the arguments as JSON.
-        """
-        name = request.path.removeprefix(_CONTROL)
-        if (request.method, name) == ("GET", "requests"):
-            return json_response(200, [record.to_dict() for record in self.requests])
-        error = f"GET requests, or POST one of {', '.join(_CALLS)}"
-        if request.method == "POST" and name in _CALLS:
-            try:
-                getattr(self, name)(**(request.json() if request.body else {}))
-                return json_response(200, {"ok": True})
-            except (TypeError, ValueError) as wrong:
-                error = str(wrong)
-        return json_response(400, {"ok": False, "error": error})
-
     def _handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
         """The response to a request, and the fault that its delivery has."""
-        if request.path.startswith(_CONTROL):
-            return self._control(request), Fault()
+        if request.path.startswith(_control.PREFIX):
+            return _control.respond(self, request), Fault()
         self._requests.append(request)
         fault = self._take_fault(request)
         response = fault.respond(request, self._service.respond)
