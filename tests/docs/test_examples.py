@@ -99,4 +99,5 @@ def test_every_example_is_tested() -> None:
     """Every program in examples/ has a test that runs it."""
     files = Path(__file__).parent.glob("test_*.py")
     source = "".join(file.read_text("utf-8") for file in files)
-    assert all(path.stem in source for path in EXAMPLES.glob("*.py"))
+    paths = [*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.mjs")]
+    assert all(path.stem in source for path in paths)

@@ -91,20 +91,37 @@ def seconds(rows: Iterable[Row]) -> float | None:
     return median(times) if times else None
 
 
-def totals(rows: list[Row]) -> dict[str, int]:
+def unique(rows: list[Row]) -> int:
+    """The visitors of page views, if nobody returns on another day."""
+    return sum(true(row.get("is_unique")) for row in rows)
+
+
+def returning(rows: list[Row], zone: str) -> int:
+    """The visitors of page views, if those of each day return on the busiest one."""
+    days: dict[date, list[Row]] = {}
+    for row in rows:
+        days.setdefault(local(row["added_iso"], zone).date(), []).append(row)
+    return max(map(unique, days.values()), default=0)
+
+
+Visitors = Callable[[list[Row]], int]
+
+
+def totals(rows: list[Row], visitors: Visitors = unique) -> dict[str, int]:
     """Page views and visitors of page views."""
-    visitors = sum(true(row.get("is_unique")) for row in rows)
-    return {"pageviews": len(rows), "visitors": visitors}
+    return {"pageviews": len(rows), "visitors": visitors(rows)}
 
 
-def entries(rows: list[Row], field: str, limit: int = 50) -> list[dict[str, Any]]:
+def entries(
+    rows: list[Row], field: str, limit: int = 50, visitors: Visitors = unique
+) -> list[dict[str, Any]]:
     """A list field with its medians."""
     groups: dict[str, list[Row]] = {}
     for row in views(rows):
         if name := value(row, LISTS[field]):
             groups.setdefault(name, []).append(row)
     found: list[dict[str, Any]] = [
-        {"value": name, **totals(group), "seconds_on_page": seconds(group)}
+        {"value": name, **totals(group, visitors), "seconds_on_page": seconds(group)}
         for name, group in groups.items()
     ]
     found.sort(key=lambda one: (-one["pageviews"], -one["visitors"], one["value"]))
@@ -127,7 +144,13 @@ STARTS: dict[str, Callable[[date], date]] = {
 
 
 def histogram(
-    rows: list[Row], start: date, end: date, zone: str, interval: str = "day"
+    rows: list[Row],
+    start: date,
+    end: date,
+    zone: str,
+    interval: str = "day",
+    *,
+    visitors: Visitors = unique,
 ) -> list[dict[str, Any]]:
     """One entry for each interval from *start* to *end*."""
     if interval == "hour":
@@ -141,7 +164,7 @@ def histogram(
     for first, group in groups.items():
         year, week, _ = first.isocalendar()
         numbers = {"year": year, "week": week} if interval == "week" else {}
-        found.append({"date": first.isoformat(), **numbers, **totals(group)})
+        found.append({"date": first.isoformat(), **numbers, **totals(group, visitors)})
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,15 +69,24 @@ def check(
     zone: str = "UTC",
     interval: str = "day",
     period: tuple[date, date] = (START, END),
+    *,
+    visitors_return: bool = False,
 ) -> None:
     """Compare everything in a response with the reference model's for *rows*."""
-    seen = reference_model.totals(reference_model.views(rows))
+    visitors = reference_model.unique
+    if visitors_return:
+        visitors = partial(reference_model.returning, zone=zone)
+    seen = reference_model.totals(reference_model.views(rows), visitors)
     assert {name: data[name] for name in seen} == seen
     times = reference_model.seconds(reference_model.views(rows))
     assert data["seconds_on_page"] == times
     for field in reference_model.LISTS:
-        assert data[field] == reference_model.entries(rows, field), field
-    assert data["histogram"] == reference_model.histogram(rows, *period, zone, interval)
+        listed = reference_model.entries(rows, field, visitors=visitors)
+        assert data[field] == listed, field
+    histogram = reference_model.histogram(
+        rows, *period, zone, interval, visitors=visitors
+    )
+    assert data["histogram"] == histogram
     totals = [event["total"] for event in data["events"]]
     assert totals == sorted(totals, reverse=True)
     found = sorted(data["events"], key=str)
@@ -96,6 +106,30 @@ def test_every_field_of_the_real_traffic(
     """All fields are right in each time zone, without robots."""
     data = traffic.get_stats(timezone=zone, interval=interval)
     check(data, traffic.within(zone), zone, interval)
+
+
+def test_returning_visitors_are_an_option() -> None:
+    """A period has the visitors of its busiest day, and each day has those it had."""
+    emulator = Emulator.made_up(days=60, visitors_return=True)
+    usual = Emulator.made_up(days=60)
+    found: list[Any] = []
+    for one in (usual, emulator):
+        params = {"fields": "visitors,histogram,countries", "start": "today-90d"}
+        found.append(exactly(one, params, "shop.example"))
+        # The days of ten thousand years are not counted one by one.
+        ever = {"fields": "visitors", "start": "0002-01-01", "end": "9998-01-01"}
+        found_ever = exactly(one, ever, "shop.example")
+        assert found_ever["visitors"] == found[-1]["visitors"]
+    assert found[0]["histogram"] == found[1]["histogram"]
+    days = [day["visitors"] for day in found[0]["histogram"]]
+    assert found[0]["visitors"] == sum(days) > found[1]["visitors"] == max(days)
+    for before, after in zip(
+        sorted(found[0]["countries"], key=lambda entry: entry["value"]),
+        sorted(found[1]["countries"], key=lambda entry: entry["value"]),
+        strict=True,
+    ):
+        assert before["pageviews"] == after["pageviews"]
+        assert before["visitors"] > after["visitors"] > 0
 
 
 def test_null_entries_are_an_option() -> None:
@@ -219,6 +253,7 @@ ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
     interval=st.sampled_from(["hour", "day", "week", "month", "year"]),
     wanted=st.none() | HOSTILE,
     size=st.integers(1, 25),
+    visitors_return=st.booleans(),
 )
 def test_hostile_rows(
     *,
@@ -228,14 +263,15 @@ def test_hostile_rows(
     interval: str,
     wanted: str | None,
     size: int,
+    visitors_return: bool,
 ) -> None:
     """Numbers are right for any values, days and hours in rows and filters, whether one
-    load brings the rows or many.
+    load brings the rows or many, and whether visitors return or not.
     """
     start, end = period
     if interval == "hour":
         start = max(start, end - timedelta(days=3))
-    emulator = Emulator()
+    emulator = Emulator(visitors_return=visitors_return)
     emulator.add_website("example.com")
     for first in range(0, len(rows), size):
         emulator.load(rows[first : first + size])
@@ -245,7 +281,9 @@ def test_hostile_rows(
     if wanted and "*" not in wanted[:-1]:
         params["page"] = wanted
         kept = [row for row in kept if reference_model.passes(row, "page", wanted)]
-    check(exactly(emulator, params), kept, zone, interval, (start, end))
+    data = exactly(emulator, params)
+    period = (start, end)
+    check(data, kept, zone, interval, period, visitors_return=visitors_return)
 
 
 @pytest.mark.parametrize("name", ["page", "pages", "utm_source"])
