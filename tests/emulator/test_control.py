@@ -148,7 +148,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("fail_next", {"status": 500, "when": "now"}, "when must be a function"),
     ("fail_next", [], "the body must be a JSON object"),
     ("forget_requests", {"all": True}, "'all' is not an argument"),
-    ("add_key", {"acces": []}, "did you mean 'access'"),
+    ("add_key", {"accesses": []}, "did you mean 'access'"),
     ("stop", {"base_url": "http://127.0.0.1:1"}, "no emulator was started on port 1"),
     ("serve", {}, "POST /-/serve does not exist: use one of GET /-/, POST /-/reset"),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, overload
@@ -14,7 +13,6 @@ from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons, compare_halves
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import SetupReport, check_setup
-from sitestats._protocol.flow import Moment
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -214,7 +212,7 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get(query).pageviews
             1586
         """
-        started = Moment(time.monotonic(), time.time())
+        started = self._runner.moment()
         return self._runner.run(
             operations.get_stats(self._settings, query, started, fresh=fresh)
         )

@@ -129,12 +129,18 @@ class _Runner:
         self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
         self.run_blocking: Callable[..., Any] = sender.run_blocking
         self.redact: Callable[[str], str] = sender.redact
+        self._clock: Callable[[], float] | None = sender.clock
         self._stored: StoredResponses | None = None
         if settings.store is not None:
             # Few programs have a store.
             from sitestats._store.stored_responses import StoredResponses
 
             self._stored = StoredResponses(settings.store, settings)
+
+    def moment(self) -> Moment:
+        """The present, on both clocks."""
+        unix = time.time() if self._clock is None else self._clock()
+        return Moment(time.monotonic(), unix)
 
     async def run_steps(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -177,7 +183,7 @@ class _Runner:
     async def _run_step(self, step: Others, on_note: Observer | None) -> Any:
         match step:
             case Now():
-                return Moment(time.monotonic(), time.time())
+                return self.moment()
             case Sleep(seconds):
                 await self._sleep(seconds)
             case Note(event):

@@ -64,6 +64,10 @@ class Sender:
         self._client = http_client or own_client(
             settings, self.pool, proxy, is_awaited=is_awaited
         )
+        # A client of an emulator has the emulator's clock, which a test may have set.
+        self.clock: Callable[[], float] | None = getattr(
+            http_client, "emulator_clock", None
+        )
         others = *secrets_in(settings.headers), *proxy_secrets(proxy)
         self._redactor = Redactor((settings.api_key, settings.user_id, *others))
         self.redact = self._redactor.text

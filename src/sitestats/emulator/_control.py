@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
@@ -21,13 +21,12 @@ from ._http import RecordedRequest
 from ._responses import encode
 from ._settings import check_flag, check_names
 
-if TYPE_CHECKING:
-    from ._emulator import Emulator
-
 PREFIX: Final = "/-/"
 """The start of the paths that control an emulator; no host name is a hyphen."""
 
-Call: TypeAlias = "Callable[[Emulator, RecordedRequest], object]"
+Emulator: TypeAlias = Any
+"""The class ``Emulator``, whose module imports this one."""
+Call: TypeAlias = Callable[[Emulator, RecordedRequest], object]
 """Does what a path is for, and returns the data of the response."""
 
 
@@ -131,7 +130,7 @@ def _about(emulator: Emulator, _request: RecordedRequest | None = None) -> objec
         "ok": True,
         "api_key": emulator.api_key,
         "user_id": emulator.user_id,
-        "now": emulator._service.now().isoformat(),  # noqa: SLF001 - of this folder
+        "now": emulator._service.now().isoformat(),  # noqa: SLF001 - for this folder
         "websites": list(emulator.websites),
     }
 
@@ -141,7 +140,7 @@ def _requests(emulator: Emulator, _request: RecordedRequest) -> object:
 
 
 def _websites(emulator: Emulator, _request: RecordedRequest) -> object:
-    websites = emulator._service.websites  # noqa: SLF001 - of this folder
+    websites = emulator._service.websites  # noqa: SLF001 - for this folder
     return [attrs.asdict(website) for website in list(websites.values())]
 
 
@@ -218,14 +217,14 @@ def _made(emulator: Emulator, arguments: dict[str, Any]) -> Emulator:
 
 def _reset(emulator: Emulator, request: RecordedRequest) -> object:
     own = {"api_key": emulator.api_key, "user_id": emulator.user_id}
-    emulator._become(_made(emulator, own | _arguments(request)))  # noqa: SLF001 - of this folder
+    emulator._become(_made(emulator, own | _arguments(request)))  # noqa: SLF001 - for this folder
     return _about(emulator)
 
 
 def _start(emulator: Emulator, request: RecordedRequest) -> object:
     other = _made(emulator, _arguments(request))
     host = re.sub(":[0-9]*$", "", request.headers.get("host", HOST))
-    port = emulator._start_beside(other)  # noqa: SLF001 - of this folder
+    port = emulator._start_beside(other)  # noqa: SLF001 - for this folder
     about = cast("dict[str, object]", _about(other))
     return {**about, "base_url": f"http://{host}:{port}"}
 
@@ -235,7 +234,7 @@ def _stop(emulator: Emulator, request: RecordedRequest) -> object:
     check_names(arguments, ["base_url"], "an argument of stop")
     _need("base_url", arguments)
     port = str(arguments["base_url"]).rstrip("/").rpartition(":")[2]
-    emulator._stop_beside(port)  # noqa: SLF001 - of this folder
+    emulator._stop_beside(port)  # noqa: SLF001 - for this folder
     return {"ok": True}
 
 

@@ -60,11 +60,20 @@ class EmulatorClient(httpx.Client):
     is_emulator = True
     """The store accepts this client, whose responses depend on the client alone."""
 
+    def __init__(self, handle: Handle, clock: Callable[[], float]) -> None:
+        super().__init__(transport=EmulatorTransport(handle), trust_env=False)
+        self.emulator_clock = clock
+        """The emulator's time, by which the store decides which days are over."""
+
 
 class AsyncEmulatorClient(httpx.AsyncClient):
     """Sends to an emulator."""
 
     is_emulator = True
+
+    def __init__(self, handle: Handle, clock: Callable[[], float]) -> None:
+        super().__init__(transport=EmulatorTransport(handle), trust_env=False)
+        self.emulator_clock = clock
 
 
 def _recorded(request: httpx.Request) -> RecordedRequest:

@@ -395,7 +395,8 @@ class Emulator:
     def client(self, **options: Any) -> sitestats.Client:
         """A sync client without a socket.
 
-        It reads nothing from the environment.
+        It reads nothing from the environment. Its store has the emulator's clock: a day
+        is over if it is over for the emulator, and a response ages with ``now``.
 
         Args:
             options: Options of ``Client``. The credentials are the emulator's by
@@ -407,17 +408,18 @@ class Emulator:
         """
         return sitestats.Client(
             **self._options(options),
-            http_client=EmulatorClient(transport=self.transport(), trust_env=False),
+            http_client=EmulatorClient(self._handle, self._clock),
         )
 
     def async_client(self, **options: Any) -> sitestats.AsyncClient:
         """An async client without a socket; see ``client``."""
         return sitestats.AsyncClient(
             **self._options(options),
-            http_client=AsyncEmulatorClient(
-                transport=self.transport(), trust_env=False
-            ),
+            http_client=AsyncEmulatorClient(self._handle, self._clock),
         )
+
+    def _clock(self) -> float:
+        return self._service.now().timestamp()
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
         return {
