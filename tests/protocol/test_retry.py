@@ -9,7 +9,17 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inside import BaseAddress, HttpResponse, Moment, Note, Now, Send, Settings, Sleep
+from inside import (
+    BaseAddress,
+    HttpResponse,
+    Moment,
+    Note,
+    Now,
+    Send,
+    Session,
+    Settings,
+    Sleep,
+)
 from protocol.inside import (
     NO_DEADLINE,
     Deadline,
@@ -109,24 +119,24 @@ def run(
     *responses: Outcome, request: HttpRequest = PLAIN, total_timeout: float = 60.0
 ) -> ConcurrentFlows:
     """Run one call to its end, which gets these *responses*."""
-    client = settings(RetryPolicy(), total_timeout)
+    client = session(RetryPolicy(), total_timeout)
     return send_all([*responses], request, of=client)
 
 
-def settings(policy: RetryPolicy = POLICY, total_timeout: float = 60.0) -> Settings:
-    """The settings of a client, with pauses of its own."""
+def session(policy: RetryPolicy = POLICY, total_timeout: float = 60.0) -> Session:
+    """What the calls of a client share."""
     base = BaseAddress.parse("https://x.example")
-    return Settings(base, retry=policy, total_timeout=total_timeout)
+    return Session(Settings(base, retry=policy, total_timeout=total_timeout))
 
 
 def send_all(
     responses: list[Any],
     *requests: HttpRequest,
-    of: Settings | None = None,
+    of: Session | None = None,
     deadline: Deadline | None = None,
 ) -> ConcurrentFlows:
     """Send *requests* of one client at once; those of a block have a *deadline*."""
-    client = of or settings()
+    client = of or session()
     flows = ConcurrentFlows([*responses])
     started = Moment(flows.time, 0.0)
     flows.run(*(send_with_retries(r, client, started, deadline) for r in requests))
@@ -241,7 +251,7 @@ def test_a_refusal_holds_what_it_concerns(deadline: Deadline | None) -> None:
 
 def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
     """A 429 without Retry-After delays its own retry only."""
-    client = settings(RetryPolicy(wait_initial=2.0))
+    client = session(RetryPolicy(wait_initial=2.0))
     first, second, retry = send_all(
         [HttpResponse(429)], PLAIN, PLAIN, of=client
     ).times()
@@ -250,7 +260,7 @@ def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
 
 def test_the_last_attempt_holds_the_others_too() -> None:
     """A 429 that ends its own request still delays those that follow."""
-    client = settings(RetryPolicy(retries=0))
+    client = session(RetryPolicy(retries=0))
     flows = send_all([refusal(7)], PLAIN, PLAIN, of=client)
     assert flows.times() == [0, 7]
     assert flows.ended[0] == refusal(7)
@@ -258,7 +268,7 @@ def test_the_last_attempt_holds_the_others_too() -> None:
 
 def test_a_pause_grows_while_it_is_waited_for() -> None:
     """A request that waits for a pause that becomes longer is not sent too soon."""
-    client = settings(total_timeout=100.0)
+    client = session(total_timeout=100.0)
     client.pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
     flow = send_with_retries(PLAIN, client, Moment(1.0, 0.0))
     assert next(flow) == Now()
@@ -318,7 +328,7 @@ def test_nothing_is_sent_within_a_pause_or_after_its_time(
     """Whatever is refused, no request that it concerns is sent within the pause, a call
     ends within its total timeout, and a block by its deadline.
     """
-    client = settings(total_timeout=seconds if kind == "call" else 60.0)
+    client = session(total_timeout=seconds if kind == "call" else 60.0)
     deadline = {
         "call": None,
         "block": NO_DEADLINE,

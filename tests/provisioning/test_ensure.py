@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import attrs
 import pytest
 
 from inside import (
@@ -19,9 +18,9 @@ from inside import (
     Moment,
     Note,
     Now,
-    Pauses,
     Secret,
     Send,
+    Session,
     Settings,
     Sleep,
 )
@@ -149,8 +148,7 @@ class Service:
     ) -> ProvisioningReport:
         """Run ``ensure`` once, and check what holds for every run."""
         expected, before = tuple(expected), len(self.sent)
-        settings = attrs.evolve(SETTINGS, pauses=Pauses())
-        flow = EnsureFlow(settings, expected, pending or {}, frozenset()).run()
+        flow = EnsureFlow(Session(SETTINGS), expected, pending or {}, frozenset()).run()
         outcome: Any = None
         while True:
             try:

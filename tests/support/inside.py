@@ -20,9 +20,10 @@ from sitestats._base.hostnames import BaseAddress
 from sitestats._base.lock_files import locked
 from sitestats._base.zones import zone_names
 from sitestats._configuration.secrets import Secret
-from sitestats._configuration.settings import Pauses, Settings
+from sitestats._configuration.settings import Settings
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.responses import read_stats
+from sitestats._protocol.session import Session
 from sitestats._query import periods
 from sitestats._query.builder import parameters_of
 from sitestats._query.parameters import FILTERS
@@ -48,9 +49,9 @@ __all__ = [
     "Moment",
     "Note",
     "Now",
-    "Pauses",
     "Secret",
     "Send",
+    "Session",
     "Settings",
     "Sleep",
     "StatsValues",

@@ -51,7 +51,7 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._settings))
+        return await self._runner.run(operations.list_websites(self._session))
 
     async def add(
         self,
@@ -97,7 +97,7 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
         """
         return await self._runner.run(
             operations.add_website(
-                self._settings, hostname, timezone=timezone, public=public, label=label
+                self._session, hostname, timezone=timezone, public=public, label=label
             )
         )
 
@@ -195,9 +195,9 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
         """
         from sitestats.provisioning._run import open_run
 
-        settings = self._settings
-        with open_run(settings, specs, journal, progress, interrupted) as events:
-            return await self._runner.run(events.flow(settings), events.handle_async)
+        session = self._session
+        with open_run(session, specs, journal, progress, interrupted) as events:
+            return await self._runner.run(events.flow(), events.handle_async)
 
 
 class AsyncStatsAPI(API[AsyncRunner]):
@@ -233,7 +233,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         """
         started = self._runner.moment()
         return await self._runner.run(
-            operations.get_stats(self._settings, query, started, fresh=fresh)
+            operations.get_stats(self._session, query, started, fresh=fresh)
         )
 
     @overload
@@ -290,7 +290,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             414
         """
-        queries = operations.of_both_periods(self._settings, query, against)
+        queries = operations.of_both_periods(self._session, query, against)
         return compare_halves(
             await self.get_many(queries, fresh=fresh).collect(), query
         )
@@ -387,7 +387,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
             True
         """
         return await self._runner.run(
-            operations.get_jsonp(self._settings, query, callback)
+            operations.get_jsonp(self._session, query, callback)
         )
 
 
@@ -482,7 +482,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
         """
         return await self._runner.run(
             operations.request_json(
-                self._settings, method, path, params=params, json=json
+                self._session, method, path, params=params, json=json
             )
         )
 
@@ -508,7 +508,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             >>> asyncio.run(main())
             True
         """
-        return await self._runner.run(check_setup(self._settings, hostname))
+        return await self._runner.run(check_setup(self._session, hostname))
 
     async def aclose(self) -> None:
         """Close the connections: idle ones now, others after their request.

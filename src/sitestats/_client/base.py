@@ -32,6 +32,7 @@ from sitestats._configuration.settings import (
     credential_of_environment,
     resolve,
 )
+from sitestats._protocol.session import Session
 from sitestats._public import Public, names_of
 
 from . import late
@@ -62,7 +63,7 @@ class API(Public, Generic[RunnerT]):
 
     def __init__(self, runner: RunnerT) -> None:
         self._runner = runner
-        self._settings = runner.settings
+        self._session = runner.session
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {names_of(cast('Any', type(self)))}>"
@@ -79,6 +80,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     """The settings, the sender and the runner of a client."""
 
     _is_awaited: ClassVar[bool]
+    _session: Session
     _settings: Settings
     _sender: Any
     _runner: RunnerT
@@ -141,14 +143,15 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         from sitestats._transport.sender import Sender
 
         sender = Sender(settings, http_client, is_awaited=self._is_awaited)
-        self._set_up(settings, sender)
+        self._set_up(Session(settings), sender)
         self._owns_sender = True
 
-    def _set_up(self, settings: Settings, sender: Any) -> None:
-        self._settings = settings
+    def _set_up(self, session: Session, sender: Any) -> None:
+        self._session = session
+        self._settings = session.settings
         self._sender = sender
         make: Any = AsyncRunner if self._is_awaited else Runner
-        self._runner = make(settings, sender)
+        self._runner = make(session, sender)
 
     @classmethod
     def from_env(
@@ -221,7 +224,8 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         given = {key: value for key, value in given.items() if value is not NOT_GIVEN}
         is_read_only = own["read_only"] or given.get("read_only", False)
         client = cls(**(own | given | {"read_only": is_read_only}))
-        client._set_up(attrs.evolve(client._settings, profile=name), client._sender)
+        settings = attrs.evolve(client._settings, profile=name)
+        client._set_up(Session(settings), client._sender)
         return client
 
     @property
@@ -271,7 +275,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         }
         view = type(self).__new__(type(self))
         settings = attrs.evolve(self._settings, **changes)
-        view._set_up(settings, self._sender)  # noqa: SLF001 - one of this class
+        view._set_up(Session(settings, self._session.pauses), self._sender)  # noqa: SLF001 - one of this class
         return view
 
     def __repr__(self) -> str:

@@ -48,7 +48,7 @@ class WebsitesAPI(API[Runner]):
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._runner.run(operations.list_websites(self._settings))
+        return self._runner.run(operations.list_websites(self._session))
 
     def add(
         self,
@@ -90,7 +90,7 @@ class WebsitesAPI(API[Runner]):
         """
         return self._runner.run(
             operations.add_website(
-                self._settings, hostname, timezone=timezone, public=public, label=label
+                self._session, hostname, timezone=timezone, public=public, label=label
             )
         )
 
@@ -181,9 +181,9 @@ class WebsitesAPI(API[Runner]):
         """
         from sitestats.provisioning._run import open_run
 
-        settings = self._settings
-        with open_run(settings, specs, journal, progress, interrupted) as events:
-            return self._runner.run(events.flow(settings), events.handle)
+        session = self._session
+        with open_run(session, specs, journal, progress, interrupted) as events:
+            return self._runner.run(events.flow(), events.handle)
 
 
 class StatsAPI(API[Runner]):
@@ -214,7 +214,7 @@ class StatsAPI(API[Runner]):
         """
         started = self._runner.moment()
         return self._runner.run(
-            operations.get_stats(self._settings, query, started, fresh=fresh)
+            operations.get_stats(self._session, query, started, fresh=fresh)
         )
 
     @overload
@@ -270,7 +270,7 @@ class StatsAPI(API[Runner]):
             >>> [one.totals["visitors"].before for one in client.stats.compare(both)]
             [414, 123]
         """
-        queries = operations.of_both_periods(self._settings, query, against)
+        queries = operations.of_both_periods(self._session, query, against)
         return compare_halves(self.get_many(queries, fresh=fresh).collect(), query)
 
     def get_many(
@@ -356,7 +356,7 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        return self._runner.run(operations.get_jsonp(self._settings, query, callback))
+        return self._runner.run(operations.get_jsonp(self._session, query, callback))
 
 
 class Client(BaseClient["httpx.Client", Runner]):
@@ -447,7 +447,7 @@ class Client(BaseClient["httpx.Client", Runner]):
         """
         return self._runner.run(
             operations.request_json(
-                self._settings, method, path, params=params, json=json
+                self._session, method, path, params=params, json=json
             )
         )
 
@@ -470,7 +470,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             >>> client.check().ok
             True
         """
-        return self._runner.run(check_setup(self._settings, hostname))
+        return self._runner.run(check_setup(self._session, hostname))
 
     def close(self) -> None:
         """Close the connections: idle ones now, others after their request.

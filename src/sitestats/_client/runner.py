@@ -38,8 +38,8 @@ from sitestats._protocol.flow import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator
 
-    from sitestats._configuration.settings import Settings
     from sitestats._protocol.flow import Flow
+    from sitestats._protocol.session import Session
     from sitestats._store.stored_responses import StoredResponses
     from sitestats._wire.messages import HttpResponse
 
@@ -124,8 +124,9 @@ class _Runner:
 
     _stop: Stop | None = None
 
-    def __init__(self, settings: Settings, sender: Any) -> None:
-        self.settings = settings
+    def __init__(self, session: Session, sender: Any) -> None:
+        self.session = session
+        self.settings = settings = session.settings
         self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
         self.run_blocking: Callable[..., Any] = sender.run_blocking
         self.redact: Callable[[str], str] = sender.redact

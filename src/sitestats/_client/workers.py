@@ -108,8 +108,8 @@ class Workers(Generic[RunnerT]):
 
     async def _outcome(self, job: Job) -> Outcome:
         """The outcome of a query, whatever ends it, except an interrupt."""
-        settings = self._runner.settings
-        flow = operations.get_outcome(settings, *job, self._deadline, fresh=self._fresh)
+        session = self._runner.session
+        flow = operations.get_outcome(session, *job, self._deadline, fresh=self._fresh)
         try:
             return await self._runner.run_steps(flow)
         except Exception as error:  # noqa: BLE001 - a hook of the user's may raise any

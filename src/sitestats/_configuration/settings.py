@@ -1,4 +1,4 @@
-"""Client settings: arguments, environment variables, retries, pauses, proxies."""
+"""Client settings: arguments, environment variables, retries, proxies."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 _VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
 _NO: Final = frozenset(("", "0", "false", "no", "off"))
 """The values of a variable that mean no, in small letters or capitals."""
-_LONGEST_PAUSE: Final = 3_600.0
-"""The most seconds of a pause: one odd response must not stop a client for ever."""
 
 
 class NotGiven(Public, Enum):
@@ -172,29 +170,6 @@ class KeyValueStore(Protocol):
 # --- settings ---------------------------------------------------------------------
 
 
-class Pauses(dict[bool, float]):
-    """When the pauses end that the service requested by a 429, on the monotonic clock.
-
-    All calls of a client share them. Contains searches have a rate limit of their own
-    (section 7), and so have an end of their own, at True.
-    """
-
-    def begin(self, *, now: float, seconds: float, searches_alone: bool) -> None:
-        """Record a pause of *seconds*: of all requests, or of *searches_alone*."""
-        end = now + min(seconds, _LONGEST_PAUSE)
-        self[searches_alone] = max(end, self.get(searches_alone, end))
-
-    def left(self, *, now: float, is_search: bool) -> float:
-        """Seconds until a request may be sent; 0 when it may be now.
-
-        >>> pauses = Pauses()
-        >>> pauses.begin(now=0.0, seconds=5.0, searches_alone=True)
-        >>> pauses.left(now=1.0, is_search=True), pauses.left(now=1.0, is_search=False)
-        (4.0, 0.0)
-        """
-        return max(now, self.get(False, now), self.get(is_search, now)) - now
-
-
 @attrs.frozen(eq=False, repr=False)
 class Settings:
     """The checked arguments of a client's constructor."""
@@ -223,7 +198,6 @@ class Settings:
     profile: str = ""
     """The name of the account's profile, for errors."""
     store: KeyValueStore | None = None
-    pauses: Pauses = attrs.field(factory=Pauses)
 
     @property
     def proxy(self) -> str | None:

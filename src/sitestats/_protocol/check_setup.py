@@ -28,6 +28,7 @@ from .error_responses import is_own
 from .flow import Flow, send_once
 from .requests import list_request
 from .responses import decode_json, read, read_websites
+from .session import Session
 
 _MARKS: Final = {True: "✓", False: "✗", None: "-"}
 
@@ -84,8 +85,8 @@ _OWN: Final = "a client"
 """Where a setting is from that no source tells."""
 
 
-def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupReport]:
-    """Check *settings* by requests that only read.
+def check_setup(session: Session, hostname: str | None = None) -> Flow[SetupReport]:
+    """Check the settings by requests that only read.
 
     Without a user ID, a key can be checked with a private website: *hostname*.
 
@@ -97,7 +98,7 @@ def check_setup(settings: Settings, hostname: str | None = None) -> Flow[SetupRe
         website = parameters_of(
             StatsQuery(hostname).fields("pageviews").last(days=1)
         ).request
-    found = _Found(settings, _given(settings))
+    found = _Found(session, _given(session.settings))
     yield from found.check_service()
     if found.error is None and website is not None:
         yield from found.check_website(website)
@@ -128,7 +129,7 @@ def _given(settings: Settings) -> list[SetupRow]:
 class _Found:
     """What was found of a set-up so far; the first failure ends the check."""
 
-    _settings: Settings
+    _session: Session
     rows: list[SetupRow]
     error: SiteStatsError | None = None
     _listed: int | None = None
@@ -140,11 +141,14 @@ class _Found:
         The list needs both credentials, so one alone is not sent.
         """
         request = list_request()
-        has_both = None not in {self._settings.api_key, self._settings.user_id}
+        has_both = None not in {
+            self._session.settings.api_key,
+            self._session.settings.user_id,
+        }
         if not has_both:
             request = attrs.evolve(request, credentials=Credentials.NONE)
         try:
-            response = yield from send_once(request, self._settings)
+            response = yield from send_once(request, self._session)
         except RateLimitedError as error:
             self._fail("service", error)
             return
@@ -152,7 +156,7 @@ class _Found:
             self._fail("connection", error)
             return
         try:
-            websites = read(self._settings, read_websites, response, request)
+            websites = read(self._session.settings, read_websites, response, request)
         except NotFoundError as error:
             # The service has this address, so it is not below this base address.
             self._fail("base address" if is_own(response) else "connection", error)
@@ -164,11 +168,11 @@ class _Found:
 
     def check_website(self, request: HttpRequest) -> Flow[None]:
         """Whether the website can be read, with the key if there is one."""
-        if self._settings.api_key is None:
+        if self._session.settings.api_key is None:
             request = attrs.evolve(request, credentials=Credentials.NONE)
         try:
-            response = yield from send_once(request, self._settings)
-            read(self._settings, decode_json, response, request)
+            response = yield from send_once(request, self._session)
+            read(self._session.settings, decode_json, response, request)
         except (NotFoundError, WebsiteLockedError) as error:
             self._fail("website", error)
         except (AuthenticationError, PermissionDeniedError) as error:
@@ -186,14 +190,14 @@ class _Found:
             number = counted(self._listed, "website")
             self._pass("credentials", f"the service accepts them, and lists {number}")
             return
-        if self._settings.api_key is None:
+        if self._session.settings.api_key is None:
             why = "there is no key, and public websites need none"
         elif website is None:
             why = "that needs a user ID, or the name of a private website"
         else:
             website = attrs.evolve(website, credentials=Credentials.NONE)
             try:
-                response = yield from send_once(website, self._settings)
+                response = yield from send_once(website, self._session)
                 decode_json(response, website)
             except (AuthenticationError, PermissionDeniedError):
                 text = "the service accepts the key, and refuses the website without it"

@@ -30,13 +30,15 @@ from sitestats._base.errors import (
     is_temporary,
     may_repeat,
 )
-from sitestats._configuration.settings import RetryPolicy, Settings
+from sitestats._configuration.settings import RetryPolicy
 from sitestats._query.builder import StatsQuery
 from sitestats._query.parameters import PAGE_FILTERS
 from sitestats._query.requested import Parameters
 from sitestats._query.rules import is_contains
 from sitestats._results.stats import Stats
 from sitestats._wire.messages import HttpRequest, HttpResponse
+
+from .session import Session
 
 T = TypeVar("T")
 
@@ -122,7 +124,7 @@ def now() -> Flow[Moment]:
 # --- sending, once or with retries ----------------------------------------------------
 
 
-def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+def send_once(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
     """The response to *request*, without a retry, and without a wait for a pause.
 
     Raises:
@@ -131,12 +133,12 @@ def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
     """
     began = yield from now()
     time = began.monotonic
-    left = settings.pauses.left(now=time, is_search=is_contains_search(request))
+    left = session.pauses.left(now=time, is_search=is_contains_search(request))
     if left:
         raise _paused(request, left, "and it is not over")
-    response = yield Send(request, time + settings.total_timeout)
+    response = yield Send(request, time + session.settings.total_timeout)
     assert isinstance(response, HttpResponse)
-    yield from _begin_pause(request, response, settings, attempt=1)
+    yield from _begin_pause(request, response, session, attempt=1)
     return response
 
 
@@ -187,7 +189,7 @@ NO_DEADLINE: Final = Deadline(math.inf, math.inf)
 
 def send_with_retries(
     request: HttpRequest,
-    settings: Settings,
+    session: Session,
     started: Moment | None = None,
     deadline: Deadline | None = None,
 ) -> Flow[HttpResponse]:
@@ -197,7 +199,7 @@ def send_with_retries(
 
     Args:
         request: What to send.
-        settings: The client's settings, with the pauses of its requests.
+        session: The client's settings, and the pauses of its requests.
         started: When the call began; None for now.
         deadline: A block's deadline. The time of a request of a block begins
             after the pause that holds it, so that all of them can wait for it.
@@ -206,16 +208,17 @@ def send_with_retries(
         TransportError: The last attempt had no response.
         RateLimitedError: A pause is longer than the time left. No request is sent.
     """
-    total, pauses, policy = settings.total_timeout, settings.pauses, settings.retry
+    pauses, policy = session.pauses, session.settings.retry
+    total = session.settings.total_timeout
     end = math.inf if deadline is None else deadline.at
     if pauses and deadline is not None:
-        yield from _wait(request, settings, None, end)
+        yield from _wait(request, session, None, end)
         started = None
     until = min((started or (yield from now())).monotonic + total, end)
     attempt = 0
     while True:
         if pauses:
-            yield from _wait(request, settings, until, end)
+            yield from _wait(request, session, until, end)
         attempt += 1
         cause: int | str
         try:
@@ -230,7 +233,7 @@ def send_with_retries(
             cause = response.status
             if not is_temporary(cause):
                 return response
-            asked = yield from _begin_pause(request, response, settings, attempt)
+            asked = yield from _begin_pause(request, response, session, attempt)
             seconds = max(_pause(policy, attempt), asked)
             time = (yield from now()).monotonic
             if request.method != "GET" or time + seconds >= until:
@@ -240,13 +243,13 @@ def send_with_retries(
 
 
 def _begin_pause(
-    request: HttpRequest, response: HttpResponse, settings: Settings, attempt: int
+    request: HttpRequest, response: HttpResponse, session: Session, attempt: int
 ) -> Flow[float]:
     """Begin the pause that a 429 asks for; the value is what any response asks for."""
     asked = response.retry_after or 0.0
     if response.status == TOO_MANY_REQUESTS and asked:
         time, is_search = (yield from now()).monotonic, is_contains_search(request)
-        settings.pauses.begin(now=time, seconds=asked, searches_alone=is_search)
+        session.pauses.begin(now=time, seconds=asked, searches_alone=is_search)
         yield Note(Pausing(request, asked, attempt, response.status))
     return asked
 
@@ -268,7 +271,7 @@ def is_contains_search(request: HttpRequest) -> bool:
 
 
 def _wait(
-    request: HttpRequest, settings: Settings, until: float | None, end: float
+    request: HttpRequest, session: Session, until: float | None, end: float
 ) -> Flow[None]:
     """Wait until no pause applies to *request*; one beyond *until* is an error.
 
@@ -278,10 +281,12 @@ def _wait(
     is_search = is_contains_search(request)
     while True:
         time = (yield from now()).monotonic
-        left = settings.pauses.left(now=time, is_search=is_search)
+        left = session.pauses.left(now=time, is_search=is_search)
         if not left:
             return
-        latest = min(time + settings.total_timeout, end) if until is None else until
+        latest = until
+        if latest is None:
+            latest = min(time + session.settings.total_timeout, end)
         if time + left >= latest:
             limit = "total_timeout" if latest < end else "the deadline"
             raise _paused(request, left, f"that is longer than {limit} allows")

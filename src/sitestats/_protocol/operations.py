@@ -39,7 +39,6 @@ from .responses import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitestats._configuration.settings import Settings
     from sitestats._query.builder import Against
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
@@ -48,17 +47,18 @@ if TYPE_CHECKING:
     from sitestats._wire.messages import HttpRequest
 
     from .flow import Deadline, Flow, Moment
+    from .session import Session
 
 
-def list_websites(settings: Settings) -> Flow[WebsiteList]:
+def list_websites(session: Session) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
-    response = yield from _exchange(request, settings)
-    return read(settings, read_websites, response, request)
+    response = yield from _exchange(request, session)
+    return read(session.settings, read_websites, response, request)
 
 
 def add_website(
-    settings: Settings,
+    session: Session,
     hostname: str,
     *,
     timezone: str | None,
@@ -72,13 +72,13 @@ def add_website(
     response of which a value can't be read is an error.
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
-    response = yield from _exchange(request, settings)
+    response = yield from _exchange(request, session)
     asked = hostname, timezone, public
-    return read(settings, read_added, response, request, asked, warned=warned)
+    return read(session.settings, read_added, response, request, asked, warned=warned)
 
 
 def get_stats(
-    settings: Settings,
+    session: Session,
     query: StatsQuery,
     started: Moment | None = None,
     deadline: Deadline | None = None,
@@ -91,9 +91,9 @@ def get_stats(
     has not *started* starts now. One of many has a *deadline*, and leaves warnings to
     where its outcome is taken.
     """
-    parameters = validated(query, has_key=settings.api_key is not None)
+    parameters = validated(query, has_key=session.settings.api_key is not None)
     request = parameters.request
-    if settings.store is not None and not fresh:
+    if session.settings.store is not None and not fresh:
         started = started or (yield from now())
         stored = yield LookUp(parameters, started.utc)
         if isinstance(stored, HttpResponse):
@@ -103,15 +103,15 @@ def get_stats(
                 return read_stats(
                     stored, request, query, parameters, looked_up_at=clock
                 )
-    response = yield from send_with_retries(request, settings, started, deadline)
-    stats = read(settings, read_stats, response, request, query, parameters)
-    if settings.store is not None:
+    response = yield from send_with_retries(request, session, started, deadline)
+    stats = read(session.settings, read_stats, response, request, query, parameters)
+    if session.settings.store is not None:
         yield StoreResponse(parameters, response, stats, (yield from now()).utc)
     return stats if deadline is not None else with_warnings(stats)
 
 
 def of_both_periods(
-    settings: Settings, given: StatsQuery | Iterable[StatsQuery], against: Against
+    session: Session, given: StatsQuery | Iterable[StatsQuery], against: Against
 ) -> list[StatsQuery]:
     """The queries, followed by those for the periods *against*.
 
@@ -126,12 +126,12 @@ def of_both_periods(
     queries = [*now, *(query_against(query, against) for query in now)]
     if isinstance(given, StatsQuery):
         for query in queries:
-            validated(query, has_key=settings.api_key is not None)
+            validated(query, has_key=session.settings.api_key is not None)
     return queries
 
 
 def get_outcome(
-    settings: Settings,
+    session: Session,
     query: StatsQuery,
     index: int,
     deadline: Deadline,
@@ -142,7 +142,7 @@ def get_outcome(
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, None, deadline, fresh=fresh)
+        stats = yield from get_stats(session, query, None, deadline, fresh=fresh)
     except RequestTimeoutError as error:
         is_over = deadline.is_over((yield from now()))
         return Failed(query, index, deadline.error(query, error) if is_over else error)
@@ -151,16 +151,16 @@ def get_outcome(
     return Succeeded(query, index, stats)
 
 
-def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
+def get_jsonp(session: Session, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
-    parameters = validated(query, has_key=settings.api_key is not None)
+    parameters = validated(query, has_key=session.settings.api_key is not None)
     request = jsonp_request(parameters, callback)
-    response = yield from _exchange(request, settings)
-    return read(settings, read_jsonp, response, request, callback)
+    response = yield from _exchange(request, session)
+    return read(session.settings, read_jsonp, response, request, callback)
 
 
 def request_json(
-    settings: Settings,
+    session: Session,
     method: str,
     path: str,
     *,
@@ -169,8 +169,8 @@ def request_json(
 ) -> Flow[JsonValue]:
     """The decoded response of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
-    response = yield from _exchange(request, settings)
-    return read(settings, read_json, response, request)
+    response = yield from _exchange(request, session)
+    return read(session.settings, read_json, response, request)
 
 
 _ADMIN: Final = {
@@ -180,8 +180,9 @@ _ADMIN: Final = {
 """The credentials of the Admin API, and their variables."""
 
 
-def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+def _exchange(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
     """Send *request* with retries, unless the settings do not permit it."""
+    settings = session.settings
     if settings.read_only and request.method != "GET":
         raise ReadOnlyError(f"{settings.why_read_only}, so {request} was not sent")
     missing = [_ADMIN[name] for name in _ADMIN if getattr(settings, name) is None]
@@ -196,4 +197,4 @@ def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
             advice = f"set {' and '.join(variable for _, variable in missing)}"
         message = "the Admin API needs an API key and a user ID (section 5)"
         raise ConfigurationError(f"{message}: {advice}")
-    return (yield from send_with_retries(request, settings))
+    return (yield from send_with_retries(request, session))

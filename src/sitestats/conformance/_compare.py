@@ -160,7 +160,7 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    observed = client._runner.run(observe(client._runner.settings, hostname, pause))  # noqa: SLF001 - the flow is not an operation
+    observed = client._runner.run(observe(client._runner.session, hostname, pause))  # noqa: SLF001 - the flow is not an operation
     cases: list[Case] = read_table()["case"]
     emulate = cache(partial(_emulator, observed))
     outcomes = tuple(_compared(case, observed, emulate) for case in cases)
@@ -214,7 +214,7 @@ def _compared(case: Case, observed: Observation, emulate: Any) -> ComparedCase:
     emulator: Emulator = emulate(response.date or observed.now)
     key = emulator.api_key if observed.has_key else None
     with emulator.client(api_key=key) as client:
-        ours = client._runner.run(send_once(request, client._runner.settings))  # noqa: SLF001 - as above
+        ours = client._runner.run(send_once(request, client._runner.session))  # noqa: SLF001 - as above
     why, differences = _differences(response, ours, case)
     if not differences:
         return made("not decided" if why else "same", why)

@@ -22,11 +22,11 @@ import attrs
 from sitestats._base.errors import SiteStatsError
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.zones import zone_names
-from sitestats._configuration.settings import Settings
 from sitestats._protocol.error_responses import OK
 from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import decode_json, read_stats, read_websites
+from sitestats._protocol.session import Session
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
@@ -137,11 +137,11 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
     return HttpResponse(OK[0], {}, json.dumps(data).encode())
 
 
-def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation]:
+def observe(session: Session, hostname: str, pause: float) -> Flow[Observation]:
     """Request each case about *hostname*, and about others of the account's list.
 
     Args:
-        settings: The client's settings.
+        session: The client's settings and pauses.
         hostname: The website that most cases are about.
         pause: Seconds between two requests.
 
@@ -154,7 +154,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
             if request not in seen.responses and not seen.ended:
                 yield Sleep(pause)
                 try:
-                    seen.responses[request] = yield from send_once(request, settings)
+                    seen.responses[request] = yield from send_once(request, session)
                 except SiteStatsError:
                     seen.responses[request] = _NOTHING
 
@@ -170,12 +170,12 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     began = datetime.fromtimestamp((yield from now()).unix, UTC)
     # No account has the unknown website.
     hosts = {"unknown": "sitestats-check.example"}
-    seen = Observation(settings.api_key is not None, began, hosts, {}, {})
+    seen = Observation(session.settings.api_key is not None, began, hosts, {}, {})
     probe, without_key = (
         Case("probe", "4.3", "", key=key).request(hostname, began)
         for key in ("", "NONE")
     )
-    seen.responses[probe] = response = yield from send_once(probe, settings)
+    seen.responses[probe] = response = yield from send_once(probe, session)
     is_locked = response.status == HTTPStatus.LOCKED
     hosts["locked" if is_locked else "site"] = hostname
     data = None if is_locked else decode_json(response, probe)
@@ -184,7 +184,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     opened = seen.responses[without_key]
     is_public = opened.status in OK and b'"pageviews"' in opened.body
     add(hostname, zone, is_public=is_public)
-    if settings.api_key is not None and settings.user_id is not None:
+    if session.settings.api_key is not None and session.settings.user_id is not None:
         hosts["list"], request = "", list_request()
         yield from send_all([request])
         with suppress(SiteStatsError), catch_warnings(action="ignore"):

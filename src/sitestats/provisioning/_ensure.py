@@ -35,10 +35,10 @@ from sitestats._base.errors import (
     WebsiteLockedError,
     warn,
 )
-from sitestats._configuration.settings import Settings
 from sitestats._protocol import operations
 from sitestats._protocol.error_responses import is_about_account
 from sitestats._protocol.flow import Flow, Note, Sleep, now
+from sitestats._protocol.session import Session
 from sitestats._results.websites import AddedWebsite, Website
 
 from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
@@ -69,7 +69,7 @@ Record: TypeAlias = dict[str, Any]
 class EnsureFlow:
     """Adds the missing ones of the specifications, and reports on each of them."""
 
-    _settings: Settings
+    _session: Session
     _specs: tuple[WebsiteSpec, ...]
     _pending: Mapping[str, float]
     """Adds that were announced and have no outcome, each with the time of the system
@@ -102,7 +102,7 @@ class EnsureFlow:
     # --- before ---------------------------------------------------------------
 
     def _read_list(self) -> Flow[None]:
-        websites = yield from operations.list_websites(self._settings)
+        websites = yield from operations.list_websites(self._session)
         self._listed, error = by_hostname(websites)
         self._list_is_old = False
         self._stop(error)
@@ -151,7 +151,7 @@ class EnsureFlow:
                 "list: look in the service's dashboard, and run this again"
             )
             return ProvisionedWebsite(spec, "unknown", error=error)
-        timeout = self._settings.total_timeout
+        timeout = self._session.settings.total_timeout
         if not (yield from self._record("sending", hostname=name, timeout=timeout)):
             return ProvisionedWebsite(spec, "not_tried")
         item = yield from self._add(spec)
@@ -163,7 +163,7 @@ class EnsureFlow:
         expected = as_added(spec)
         try:
             added = yield from operations.add_website(
-                self._settings,
+                self._session,
                 spec.hostname,
                 timezone=expected.timezone,
                 public=bool(expected.public),
@@ -216,11 +216,11 @@ class EnsureFlow:
     def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
         """Wait as long as the service asks; stop if that is too long."""
         self._rate_limits += 1
-        policy = self._settings.retry
+        policy = self._session.settings.retry
         seconds = max(policy.wait(self._rate_limits), error.retry_after or 0.0)
         if (
             self._rate_limits > policy.retries
-            or seconds >= self._settings.total_timeout
+            or seconds >= self._session.settings.total_timeout
         ):
             when = f"try again in {math.ceil(seconds):,} s"
             self._stop(_introduced(f"{when}, after the pause of a rate limit", error))

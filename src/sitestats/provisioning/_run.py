@@ -12,8 +12,8 @@ import attrs
 
 from sitestats._base.errors import ReadOnlyError, SiteStatsError
 from sitestats._base.progress import Progress, ShowProgress, showing
-from sitestats._configuration.settings import Settings
 from sitestats._protocol.flow import Flow
+from sitestats._protocol.session import Session
 
 from ._ensure import EnsureFlow, Record
 from ._journal import Journals, open_journals
@@ -25,16 +25,17 @@ from ._specs import WebsiteSpec, as_specs
 class Run:
     """A run that has begun: handles the events of its flow."""
 
+    _session: Session
     _specs: tuple[WebsiteSpec, ...]
     _journals: Journals
     show: ShowProgress | None = None
     """The function to call with how many websites are done, and of how many."""
     _done: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
 
-    def flow(self, settings: Settings) -> Flow[ProvisioningReport]:
+    def flow(self) -> Flow[ProvisioningReport]:
         """The flow of the run."""
         pending, added = dict(self._journals.pending), frozenset(self._journals.added)
-        return EnsureFlow(settings, self._specs, pending, added).run()
+        return EnsureFlow(self._session, self._specs, pending, added).run()
 
     def handle(self, event: object) -> None:
         """Write *event* to the journals, or show the progress.
@@ -70,7 +71,7 @@ class Run:
 
 @contextmanager
 def open_run(
-    settings: Settings,
+    session: Session,
     specs: Iterable[WebsiteSpec | str],
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = None,
@@ -89,14 +90,14 @@ def open_run(
         ConfigurationError: No journal is given, and the state folder can't be used.
         OSError: The journal can't be opened.
     """
-    expected = as_specs(specs)
+    expected, settings = as_specs(specs), session.settings
     if settings.read_only:
         raise ReadOnlyError(
             f"{settings.why_read_only}, so no website is added: plan shows which "
             "ones would be"
         )
     with open_journals(settings, journal) as journals:
-        run = Run(expected, journals)
+        run = Run(session, expected, journals)
         try:
             # The bar has ended when the report is printed.
             with showing(progress, "websites") as run.show:
