@@ -27,6 +27,7 @@ from sentry_sdk.transport import Transport
 
 from both_clients import KEY, QUERY, WITH_TRIO, opened
 from loopback import Connection, Server, polite, serve
+from sitestats import ConnectionFailedError
 
 ADDRESS = "https://stats.example"
 BODY = {"ok": True, "hostname": "example.com", "pageviews": 7}
@@ -91,6 +92,20 @@ def test_what_respx_does_not_expect_is_not_sent(get: Get, service: Server) -> No
     with pytest.raises(AssertionError, match="not mocked"):
         get(service.address)
     assert service.connections == 0
+
+
+def test_an_error_of_a_mock_that_is_its_own_cause(get: Get) -> None:
+    """A function for respx that raises gives an error whose cause has it as its own
+    cause again: it is the error of the call, which ends.
+    """
+
+    def fail(_request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("the connection broke")
+
+    with respx.mock:
+        respx.get(f"{ADDRESS}/example.com.json").mock(side_effect=fail)
+        with pytest.raises(ConnectionFailedError, match="the connection broke"):
+            get()
 
 
 def test_pytest_httpx_mocks_a_client(get: Get, httpx_mock: Any) -> None:

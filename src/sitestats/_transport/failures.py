@@ -81,9 +81,10 @@ class Failures:
         ours = ProtocolError, TransportError
         if not isinstance(error, (OSError, *ours, library.HTTPError, self._socks)):
             return None
-        # httpcore's pool raises its errors from None, so the cause is the context.
+        # httpcore's pool raises its errors from None, so the cause is the context. An
+        # error of a mock such as respx can be the cause of its own cause.
         links, last = list[BaseException](), error
-        while last:
+        while last and last not in links:
             links.append(last)
             last = last.__cause__ or (last.__suppress_context__ and last.__context__)
         # If httpx connects to a proxy, its errors tell whether that failed.
