@@ -1,4 +1,4 @@
-"""Hypothesis profiles, markers, order of tests, coverage, Ctrl-C."""
+"""Hypothesis profiles, markers, order of tests, coverage, Ctrl-C, faked responses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from respx import MockRouter
 
 # Plain runs, and those of CI, which try more, find the same on every machine: whoever
 # tries the project should not be the one who meets a rare failure. The other two look
@@ -44,6 +45,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # several are about the memory or the time that a program takes.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+@pytest.fixture
+def routes() -> Iterator[MockRouter]:
+    """Routes of respx: what clients send to a service, and what it responds.
+
+    A request that no route matches fails the test, and so does a route without one.
+    """
+    from both_clients import faked
+
+    with faked() as routes:
+        yield routes
 
 
 # What is made of httpx, httptools, anyio and sockets; of msgspec, cattrs and dateutil;

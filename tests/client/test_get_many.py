@@ -10,17 +10,18 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import anyio.lowlevel
 import httpx
 import pytest
+from respx import MockRouter
 
-from both_clients import KEY, QUICK, VARIANTS, WITH_TRIO, Respond, opened
+from both_clients import KEY, QUICK, VARIANTS, WITH_TRIO, faked, opened
 from inside import set_clock_of_clients
 from loopback import Connection, serve
 from sitestats import (
@@ -50,14 +51,20 @@ def query(name: str = "quick") -> StatsQuery:
     return StatsQuery(f"{name}.example.com").fields("pageviews")
 
 
-def good(_request: object = None) -> httpx.Response:
-    """A response with one page view."""
-    return httpx.Response(200, json={"ok": True, "pageviews": 1})
+GOOD: Final = {"ok": True, "pageviews": 1}
+"""What the service has for each query."""
+BODY: Final = json.dumps(GOOD).encode()
 
 
-def by_name(respond: Callable[[str], httpx.Response]) -> Respond:
-    """A service in memory; *respond* gets the name of the query."""
-    return lambda r: respond(r.url.path[1:].partition(".")[0])
+@pytest.fixture
+def good(routes: MockRouter) -> None:
+    """The service responds to every query."""
+    routes.get().respond(json=GOOD)
+
+
+def path(name: str) -> str:
+    """The path of the requests for the query of that name."""
+    return f"/{name}.example.com.json"
 
 
 def our_threads(seconds: float = 0) -> list[str]:
@@ -83,17 +90,14 @@ def indices(outcomes: Any) -> list[int]:
 # -- outcomes
 
 
-def test_every_query_has_its_outcome(variant: str) -> None:
+def test_every_query_has_its_outcome(variant: str, routes: MockRouter) -> None:
     """A query that fails is its own outcome, and affects no other."""
-
-    def respond(name: str) -> httpx.Response:
-        if name == "unknown":
-            return httpx.Response(404, json={"ok": False})
-        return httpx.Response(200, text="<html>") if name == "garbage" else good()
-
+    routes.get(path("unknown")).respond(404, json={"ok": False})
+    routes.get(path("garbage")).respond(text="<html>")
+    routes.get().respond(json=GOOD)
     queries = [query("quick"), query("unknown"), query("garbage"), query("also")]
     queries.append(StatsQuery("unfinished.example.com"))
-    with opened(variant, by_name(respond)) as client:
+    with opened(variant) as client:
         outcomes = client.stats.get_many(iter(queries)).collect()
     assert indices(outcomes) == [0, 1, 2, 3, 4]
     kinds = [NotFoundError, InvalidResponseError, InvalidInputError]
@@ -125,7 +129,7 @@ def test_the_order_of_the_outcomes(variant: str, in_order: bool) -> None:  # noq
                 for _ in range(8):
                     assert others.acquire(timeout=PLENTY)
             others.release()
-            connection.respond(good().content)
+            connection.respond(BODY)
 
     queries = [query("slow"), *[query()] * 20]
     with (
@@ -156,7 +160,7 @@ def test_as_many_at_once_as_requested(variant: str) -> None:
             together.wait(PLENTY)
             with lock:
                 now -= 1
-            connection.respond(good().content)
+            connection.respond(BODY)
 
     with serve(script) as server, opened(variant, server.address) as client:
         outcomes = client.stats.get_many([query()] * 90, concurrency=30).collect()
@@ -172,17 +176,17 @@ def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> Non
     def script(connection: Connection) -> None:
         while connection.request():
             together.wait(PLENTY)
-            connection.respond(good().content)
+            connection.respond(BODY)
 
     with serve(script) as server, opened(variant, server.address) as client:
         comparison = client.stats.compare(query().on("yesterday"))
     assert comparison.totals["pageviews"].absolute == 0
 
 
-def test_a_warning_of_a_response_names_the_users_line() -> None:
+def test_a_warning_of_a_response_names_the_users_line(routes: MockRouter) -> None:
     """Also where another thread has read the response."""
-    body = {"pageviews": 1, "version": 5}
-    with opened("blocking", lambda _: httpx.Response(200, json=body)) as client:
+    routes.get().respond(json={"pageviews": 1, "version": 5})
+    with opened("blocking") as client:
         for call, times in (
             (lambda: client.stats.get(query()), 1),
             (lambda: client.stats.compare(query().on("yesterday")), 2),
@@ -193,6 +197,7 @@ def test_a_warning_of_a_response_names_the_users_line() -> None:
             assert [one.filename for one in caught] == [__file__] * times
 
 
+@pytest.mark.usefixtures("good")
 def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
     """Their iterable may be endless, and what is done with is not kept in memory."""
     alive: weakref.WeakSet[StatsQuery] = weakref.WeakSet()
@@ -212,7 +217,7 @@ def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
 
     queries = endless()
     source = awaited() if variant == "asyncio" else queries
-    with opened(variant, good) as client:
+    with opened(variant) as client:
         with client.stats.get_many(source, concurrency=5) as stream:
             assert taken == 0
             for given, _ in enumerate(stream):
@@ -241,7 +246,7 @@ def test_in_order_few_are_taken_ahead(variant: str) -> None:
             if b"slow" in request:
                 assert all(others.acquire(timeout=PLENTY) for _ in range(9))
                 time.sleep(0.1)
-            connection.respond(good().content)
+            connection.respond(BODY)
             others.release()
 
     with (
@@ -254,6 +259,7 @@ def test_in_order_few_are_taken_ahead(variant: str) -> None:
         assert taken <= 5 * 2 + 1
 
 
+@pytest.mark.usefixtures("good")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_slow_source_does_not_delay_outcomes(variant: str) -> None:
     """A response that is there is returned before more queries are taken."""
@@ -273,7 +279,7 @@ def test_a_slow_source_does_not_delay_outcomes(variant: str) -> None:
 
     source = slow() if variant == "blocking" else slow_too()
     with (
-        opened(variant, good, max_connections=most) as client,
+        opened(variant, max_connections=most) as client,
         client.stats.get_many(source, concurrency=most) as stream,
     ):
         next(iter(stream))
@@ -306,18 +312,19 @@ def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "concurrency"), [(3, 40), (60, 4)])
-def test_threads_are_few(count: int, concurrency: int) -> None:
+def test_threads_are_few(count: int, concurrency: int, routes: MockRouter) -> None:
     """There is one for each query under way, in the context of the caller."""
     variable = contextvars.ContextVar("variable", default="unset")
     seen: set[object] = set()
 
-    def respond(_name: str) -> httpx.Response:
+    def look(_request: httpx.Request) -> httpx.Response:
         seen.add(variable.get())
         seen.add(len(our_threads()) <= min(count, concurrency))
-        return good()
+        return httpx.Response(200, json=GOOD)
 
     variable.set("mine")
-    with opened("blocking", by_name(respond)) as client:
+    routes.get().mock(side_effect=look)
+    with opened("blocking") as client:
         client.stats.get_many([query()] * count, concurrency=concurrency).collect()
     assert seen == {"mine", True}
 
@@ -327,7 +334,7 @@ def test_other_calls_work_meanwhile(variant: str) -> None:
 
     def script(connection: Connection) -> None:
         while connection.request():
-            connection.respond(good().content)
+            connection.respond(BODY)
 
     with (
         serve(script) as server,
@@ -337,6 +344,7 @@ def test_other_calls_work_meanwhile(variant: str) -> None:
         assert sum(client.stats.get(query()).pageviews for _ in stream) == 5
 
 
+@pytest.mark.usefixtures("good")
 def test_progress_is_reported_in_order(variant: str) -> None:
     """Each number comes once, with the total where it is known."""
     told: list[tuple[int, int | None]] = []
@@ -344,7 +352,7 @@ def test_progress_is_reported_in_order(variant: str) -> None:
     def hear(done: int, total: int | None) -> None:
         told.append((done, total))
 
-    with opened(variant, good) as client:
+    with opened(variant) as client:
         client.stats.get_many([query()] * 9, progress=hear).collect()
         client.stats.get_many(iter([query()]), progress=hear).collect()
     assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
@@ -354,24 +362,36 @@ def test_progress_is_reported_in_order(variant: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "others"), [("plain", False), ("search", True)])
-def test_a_retry_after_holds_the_others(variant: str, name: str, others: bool) -> None:  # noqa: FBT001 - parametrized
+def test_a_retry_after_holds_the_others(
+    variant: str,
+    routes: MockRouter,
+    name: str,
+    others: bool,  # noqa: FBT001 - parametrized
+) -> None:
     """While one query waits for its Retry-After no other is sent, unless it is a
     contains search, which has a limit of its own.
     """
-    sent: list[tuple[str, float]] = []
+    sent: list[float] = []
+    sent_meanwhile: list[float] = []
 
-    def respond(sent_name: str) -> httpx.Response:
-        sent.append((sent_name, time.monotonic()))
-        if [one for one, _ in sent].count(name) == 1 and sent_name == name:
+    def refuse_once(_request: httpx.Request) -> httpx.Response:
+        sent.append(time.monotonic())
+        if len(sent) == 1:
             return httpx.Response(429, headers={"Retry-After": "0.5"}, json={})
-        return good()
+        return httpx.Response(200, json=GOOD)
 
+    def respond(_request: httpx.Request) -> httpx.Response:
+        sent_meanwhile.append(time.monotonic())
+        return httpx.Response(200, json=GOOD)
+
+    routes.get(path(name)).mock(side_effect=refuse_once)
+    routes.get().mock(side_effect=respond)
     first = query(name).where(page="*abcdefghijkl*") if others else query(name)
-    with opened(variant, by_name(respond)) as client:
+    with opened(variant) as client:
         outcomes = client.stats.get_many([first, *[query()] * 40], concurrency=2)
         assert not outcomes.collect().failed
-    began, again = (at for one, at in sent if one == name)
-    meanwhile = sum(began < at < began + 0.5 for one, at in sent if one != name)
+    began, again = sent
+    meanwhile = sum(began < at < began + 0.5 for at in sent_meanwhile)
     assert again - began >= 0.5
     assert (meanwhile > 20) is others
 
@@ -379,9 +399,10 @@ def test_a_retry_after_holds_the_others(variant: str, name: str, others: bool) -
 # -- what is no use of it
 
 
+@pytest.mark.usefixtures("good")
 def test_outcomes_outside_of_a_block() -> None:
     """Outside of its block and in a second one, the error says what to do."""
-    with opened("blocking", good) as client:
+    with opened("blocking") as client:
         outcomes = client.stats.get_many([query()])
         with pytest.raises(UsageError, match="needs a block"):
             next(iter(outcomes))
@@ -408,10 +429,11 @@ def test_wrong_arguments(cls: Any, queries: Any, options: Any, error: Any) -> No
         cls("https://a.example").stats.get_many(queries, **options)
 
 
+@pytest.mark.usefixtures("good")
 def test_an_item_that_is_no_query(variant: str) -> None:
     """The error has its index, and ends the block."""
     with (
-        opened(variant, good) as client,
+        opened(variant) as client,
         pytest.raises(InvalidInputError, match=r"queries\[2\]"),
     ):
         client.stats.get_many([query(), query(), None, query()]).collect()
@@ -437,7 +459,7 @@ class Silence:
                 return
             for _ in range(4 if b"after" in request else 0):
                 assert self.arrived.acquire(timeout=PLENTY)
-            connection.respond(good().content)
+            connection.respond(BODY)
 
 
 QUERIES = [*[query("silent")] * 4, query("after")]
@@ -501,16 +523,12 @@ class StopError(BaseException):
     """Such as the SystemExit of a signal handler."""
 
 
-def test_a_mistake_in_a_transport(variant: str) -> None:
+def test_a_mistake_in_a_transport(variant: str, routes: MockRouter) -> None:
     """An error that is not ours is the outcome of its query, and its cause."""
-
-    def respond(name: str) -> httpx.Response:
-        if name == "odd":
-            raise MineError(KEY)
-        return good()
-
+    routes.get(path("odd")).mock(side_effect=MineError(KEY))
+    routes.get().respond(json=GOOD)
     queries = [query("odd"), *[query()] * 9]
-    with opened(variant, by_name(respond)) as client:
+    with opened(variant) as client:
         outcomes = client.stats.get_many(queries, concurrency=2).collect()
     [failed] = outcomes.failed
     assert (failed.index, len(outcomes.succeeded)) == (0, 9)
@@ -525,16 +543,18 @@ def test_an_exit_in_a_transport() -> None:
     the other ones.
     """
 
-    def respond(name: str) -> httpx.Response:
-        if name == "odd":
-            raise StopError
-        return good()
+    def leave(_request: httpx.Request) -> httpx.Response:
+        raise StopError
 
     queries, found = [query("odd"), *[query()] * 9], list[Any]()
     with (
-        opened("blocking", by_name(respond)) as client,
+        # respx does not count a call that ends so.
+        faked(assert_all_called=False) as routes,
+        opened("blocking") as client,
         client.stats.get_many(queries, concurrency=2) as stream,
     ):
+        routes.get(path("odd")).mock(side_effect=leave)
+        routes.get().respond(json=GOOD)
         outcomes = iter(stream)
         with pytest.raises(StopError):
             found.extend(outcomes)
@@ -542,17 +562,14 @@ def test_an_exit_in_a_transport() -> None:
     assert sorted(indices(found)) == [*range(1, 10)]
 
 
-def test_a_warning_that_is_an_error(variant: str) -> None:
+def test_a_warning_that_is_an_error(variant: str, routes: MockRouter) -> None:
     """Where a filter makes errors of warnings, the query with a warning failed; the
     others are there.
     """
-
-    def respond(name: str) -> httpx.Response:
-        others = {"timezone": "Etc/UTC"} if name == "odd" else {}
-        return httpx.Response(200, json={"ok": True, "pageviews": 1, **others})
-
+    routes.get(path("odd")).respond(json={**GOOD, "timezone": "Etc/UTC"})
+    routes.get().respond(json=GOOD)
     queries = [query(name).timezone("Europe/Amsterdam") for name in ("odd", "quick")]
-    with opened(variant, by_name(respond)) as client:
+    with opened(variant) as client:
         outcomes = client.stats.get_many(queries).collect()
     [failed] = outcomes.failed
     assert (failed.index, len(outcomes.succeeded)) == (0, 1)
@@ -572,7 +589,7 @@ def test_leaving_in_a_pause(variant: str) -> None:
                 paused.release()
             else:
                 assert all(paused.acquire(timeout=PLENTY) for _ in range(5))
-                connection.respond(good().content)
+                connection.respond(BODY)
 
     queries = [*[query("unwell")] * 5, query()]
     with (
@@ -654,12 +671,13 @@ def test_what_hangs_is_failed_by_the_deadline(variant: str) -> None:
             assert failed.error.maybe_sent is (failed.index < 5)
 
 
+@pytest.mark.usefixtures("good")
 def test_the_deadline_counts_from_the_beginning_of_the_block(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Time that the caller takes counts."""
     with (
-        opened(variant, good) as client,
+        opened(variant) as client,
         client.stats.get_many([query()] * 2, deadline=PLENTY, concurrency=1) as stream,
     ):
         outcomes = iter(stream)
@@ -668,13 +686,12 @@ def test_the_deadline_counts_from_the_beginning_of_the_block(
         assert isinstance(next(outcomes).error, RequestTimeoutError)
 
 
-def test_a_pause_beyond_the_deadline_is_not_begun(variant: str) -> None:
+def test_a_pause_beyond_the_deadline_is_not_begun(
+    variant: str, routes: MockRouter
+) -> None:
     """The query fails at once, as do those that the same pause would hold."""
-
-    def respond(_name: str) -> httpx.Response:
-        return httpx.Response(429, headers={"Retry-After": "70"}, json={})
-
-    with opened(variant, by_name(respond)) as client:
+    routes.get().respond(429, headers={"Retry-After": "70"}, json={})
+    with opened(variant) as client:
         outcomes = client.stats.get_many([query()] * 3, deadline=50.0, concurrency=1)
         failed = outcomes.collect().failed
     assert [type(one.error) for one in failed] == [RateLimitedError] * 3
@@ -690,7 +707,7 @@ def test_a_retry_has_the_deadline_anew() -> None:
             if next(silent):
                 connection.wait()
                 return
-            connection.respond(json.dumps({"ok": True, "pageviews": 1}).encode())
+            connection.respond(BODY)
 
     with serve(script) as server, Client(server.address, retries=0) as client:
         outcomes = client.stats.get_many([query()], deadline=1).collect()

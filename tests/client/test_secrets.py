@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import secret_search
-from both_clients import QUERY, VARIANTS, opened
+from both_clients import QUERY, VARIANTS, faked, opened
 from commands import exit_code
 from fault_cases import CASES, LARGE, SHORT, TOTAL, get, run
 from sitestats import (
@@ -151,26 +150,21 @@ def test_no_success_shows_a_key(key: str, user: str, variant: str) -> None:
     """Neither a result nor a warning nor a log record of a good call shows a key, and
     the header carries it as it is.
     """
-    sent: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        sent.append(request)
-        data = {"ok": True, "pageviews": 3, "timezone": "Asia/Tokyo"}
-        return httpx.Response(200, json=data)
-
     with (
+        faked() as routes,
         secret_search.everything_logged() as lines,
         warnings.catch_warnings(record=True) as warned,
-        opened(variant, respond, api_key=key, user_id=user) as client,
+        opened(variant, api_key=key, user_id=user) as client,
     ):
+        route = routes.get("/example.com.json", headers={"Api-Key": key})
+        route.respond(json={"ok": True, "pageviews": 3, "timezone": "Asia/Tokyo"})
         warnings.simplefilter("always")
         result = client.stats.get(QUERY.timezone("UTC"))
     parts = [*lines, *(repr(thing) for thing in below(result))]
     parts += [f"{one.message} {vars(one)}" for one in warned]
     assert any(issubclass(one.category, SiteStatsWarning) for one in warned)
     assert not shows(f"{parts} {result.raw()} {pickle.dumps(result)!r}", key, user)
-    assert sent[0].headers["Api-Key"] == key
-    assert "User-Id" not in sent[0].headers
+    assert "User-Id" not in route.calls.last.request.headers
 
 
 # -- commands

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+import respx
 
 import secret_search
 from both_clients import QUERY, VARIANTS, opened
@@ -88,26 +88,20 @@ def test_what_is_left_out_comes_from_the_environment(
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_was_withheld_is_named(variant: str, status: int) -> None:
     """Who gave an address in the program sees why the key was not sent."""
-
-    def respond(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(status, json={"error": "No"})
-
-    given: Any = {"api_key": KEY}
-    with (
-        opened(variant, respond, **given) as client,
-        pytest.raises(StatusError, match=r"its API key is from api_key$"),
-    ):
-        client.stats.get(QUERY)
-    with httpx.Client(transport=httpx.MockTransport(respond)) as http_client:
-        other = Client("https://other.example", http_client=http_client)
-        words = (
-            "SITESTATS_API_KEY .* is for another address: Client.from_env\\(base_url"
-        )
-        with pytest.raises(StatusError, match=words):
-            other.stats.get(QUERY)
-        own = Client(http_client=http_client)
-        with pytest.raises(StatusError, match=r"is from SITESTATS_API_KEY$"):
-            own.stats.get(QUERY)
+    withheld = r"SITESTATS_API_KEY .* is for another address: Client.from_env\(base_url"
+    with respx.mock() as routes:
+        routes.get(path="/example.com.json").respond(status, json={"error": "No"})
+        with (
+            opened(variant, api_key=KEY) as client,
+            pytest.raises(StatusError, match=r"its API key is from api_key$"),
+        ):
+            client.stats.get(QUERY)
+        for made, words in (
+            (Client("https://other.example"), withheld),
+            (Client(), r"is from SITESTATS_API_KEY$"),
+        ):
+            with made, pytest.raises(StatusError, match=words):
+                made.stats.get(QUERY)
     with pytest.raises(ConfigurationError, match=r"Client\.from_env\(base_url\)"):
         Client("https://other.example").websites.list()
 

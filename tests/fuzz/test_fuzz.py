@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from both_clients import KEY, QUERY, opened
+from both_clients import KEY, QUERY, faked, opened
 from displayed import terminal
 from fault_cases import CASES
 from loopback import Connection, serve
@@ -217,16 +217,12 @@ def check_result(result: Any) -> None:
 def in_memory(inputs: int, seed: int) -> Counter[str]:
     """The outcomes of so many responses, each to one of the calls."""
     draw, outcomes = random.Random(seed), Counter[str]()
-    given = httpx.Response(200)
-
-    def respond(_request: httpx.Request) -> httpx.Response:
-        return given
-
     for _ in range(inputs):
         name, given = draw.choice([*CALLS]), response(draw)
         shown = (name, given.status_code, given.headers, given.content)
         # Each has a client of its own: one with a Retry-After would pause.
-        with opened("blocking", respond, retries=0) as client:
+        with faked() as routes, opened("blocking", retries=0) as client:
+            routes.route().mock(return_value=given)
             outcomes[outcome(partial(CALLS[name], client), shown)] += 1
     return outcomes
 

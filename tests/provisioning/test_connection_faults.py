@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from both_clients import VARIANTS, opened
+from both_clients import VARIANTS, faked, opened
 from journals import Killed, hostname_of, let_time_pass, sent
 from sitestats import RetryPolicy, ServerError, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
@@ -119,7 +119,11 @@ class Runner:
         emulator.fail_next(None, status=500, when=watch)
         account = {"api_key": emulator.api_key, "user_id": emulator.user_id}
         try:
-            with opened(variant, respond, retries=ONE_RETRY, **account) as client:
+            with (
+                faked() as routes,
+                opened(variant, retries=ONE_RETRY, **account) as client,
+            ):
+                routes.route().mock(side_effect=respond)
                 report = client.websites.ensure(specs, journal=journal)
         finally:
             assert len(sent(emulator)) == len({*sent(emulator)}), "sent twice in a run"

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+import respx
 
 from both_clients import VARIANTS, opened
 from inside import set_clock_of_clients
@@ -46,11 +47,14 @@ def kill(emulator: Emulator, hostname: str, journal: Path | None) -> None:
         return response
 
     inner = emulator.transport()
-    sends = httpx.Client(transport=httpx.MockTransport(dies), trust_env=False)
     keys: dict[str, Any] = {"api_key": emulator.api_key, "user_id": emulator.user_id}
-    client = Client("https://emulator.test", http_client=sends, **keys)
-    with sends, client, pytest.raises(Killed):
-        client.websites.ensure(SPECS, journal=journal)
+    with (
+        respx.mock(base_url="https://emulator.test") as routes,
+        Client("https://emulator.test", **keys) as client,
+    ):
+        routes.route().mock(side_effect=dies)
+        with pytest.raises(Killed):
+            client.websites.ensure(SPECS, journal=journal)
 
 
 def ensure(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from bare_client import NOW, add, bare_client
 from both_clients import QUERY as Q
-from both_clients import opened
+from both_clients import faked, opened
 from inside import FIELDS, LATEST_VERSION, RULES, SENT_VERSION
 from query_strategies import queries
 from sitestats import (
@@ -222,15 +222,10 @@ LEFT_TO_THE_SERVICE: list[dict[str, str]] = [
 # -- what is wrong before there is a text to send
 
 
-def never(_request: object) -> Any:
-    """Nothing is sent of what is refused."""
-    raise AssertionError
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """A client that must not send anything."""
-    with opened("blocking", never) as client:
+    """A client that must not send anything: no route takes it."""
+    with faked(), opened("blocking") as client:
         yield client
 
 

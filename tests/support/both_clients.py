@@ -1,13 +1,15 @@
 """Both clients behind one blocking interface, so that a test is written once.
 
     @pytest.mark.parametrize("variant", VARIANTS)
-    def test_a_missing_website_is_not_found(variant: str) -> None:
-        with opened(variant, lambda request: httpx.Response(404)) as client:
-            with pytest.raises(NotFoundError):
-                client.stats.get(QUERY)
+    def test_a_missing_website_is_not_found(variant: str, routes: MockRouter) -> None:
+        routes.get("/example.com.json").respond(404)
+        with opened(variant) as client, pytest.raises(NotFoundError):
+            client.stats.get(QUERY)
 
-The service is a function from an ``httpx.Request`` to an ``httpx.Response``, or an
-``Emulator``, both without a socket; or an address, such as that of ``loopback.serve``.
+The service is faked by respx, whose routes the fixture ``routes`` has, below
+``ADDRESS``; or it is an ``Emulator``, which needs no socket either; or an address, such
+as that of ``loopback.serve``. In a test of Hypothesis, ``with faked() as routes``
+makes them anew for each example.
 
 With "asyncio" and "trio" the client is an ``AsyncClient``, whose calls are awaited by
 an event loop in another thread. What it gives is used in the same way: ``with`` and
@@ -21,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
-import httpx
+import respx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from sitestats import AsyncClient, Client, RetryPolicy, StatsQuery
@@ -39,19 +41,23 @@ USER = "sa_user_id_00000000-0000-4000-8000-000000000000"
 QUICK = RetryPolicy(wait_initial=0.001, wait_max=0.002)
 QUERY = StatsQuery("example.com").fields("pageviews")
 
-Respond: TypeAlias = Callable[[httpx.Request], httpx.Response]
-Service: TypeAlias = str | Emulator | Respond
+Service: TypeAlias = str | Emulator
+
+ADDRESS: Final = "https://stats.example"
+"""The service that respx fakes: nothing is there."""
+GOOD: Final = {"ok": True, "pageviews": 3}
+"""What a response to ``QUERY`` has."""
 
 _END = object()
 
 
-def good(_request: object = None) -> httpx.Response:
-    """A response with three page views, to whatever was requested."""
-    return httpx.Response(200, json={"ok": True, "pageviews": 3})
+def faked(**options: Any) -> respx.MockRouter:
+    """Routes to a service at ``ADDRESS``, while they are open, for every client."""
+    return respx.mock(base_url=ADDRESS, **options)
 
 
 @contextmanager
-def opened(variant: str, service: Service = good, **options: Any) -> Iterator[Any]:
+def opened(variant: str, service: Service = ADDRESS, **options: Any) -> Iterator[Any]:
     """A client of *service*, closed in the end.
 
     It has a key, a user ID, no proxy, and retries at once; *options* change that.
@@ -70,13 +76,8 @@ def _client(cls: type[Any], service: Service, options: dict[str, Any]) -> Any:
     if isinstance(service, Emulator):
         make = service.client if cls is Client else service.async_client
         return make(**options)
-    options = {"api_key": KEY, "user_id": USER, **options}
-    if isinstance(service, str):
-        return cls(service, **{"proxy": None, **options})
-    sends = httpx.Client if cls is Client else httpx.AsyncClient
-    transport = httpx.MockTransport(service)
-    mock = sends(transport=transport, trust_env=False)
-    return cls("https://stats.example", http_client=mock, **options)
+    account = {"api_key": KEY, "user_id": USER}
+    return cls(service, **{**account, "proxy": None, **options})
 
 
 class Awaited:

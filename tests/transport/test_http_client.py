@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
+from respx import MockRouter
 
-from both_clients import KEY, QUERY, USER, VARIANTS, WITH_TRIO, Awaited, opened
-from loopback import Connection, polite, serve
+from both_clients import KEY, QUERY, USER, VARIANTS, WITH_TRIO, Awaited
+from loopback import Connection, serve
 from sitestats import (
     AsyncClient,
     Client,
@@ -33,7 +34,7 @@ variants = pytest.mark.parametrize("variant", VARIANTS)
 
 @contextmanager
 def given(
-    variant: str, address: str, source: Any = httpx, **options: Any
+    variant: str, address: str = ADDRESS, source: Any = httpx, **options: Any
 ) -> Iterator[Any]:
     """A client over a client of httpx with these options, which stays open."""
     more: Any = {"api_key": KEY, "user_id": USER, "retries": 0}
@@ -102,46 +103,34 @@ def test_a_given_client_sends_the_requests(variant: str, name: str) -> None:
 
 
 @variants
-def test_a_redirect_is_never_followed(variant: str) -> None:
+def test_a_redirect_is_never_followed(variant: str, routes: MockRouter) -> None:
     """A key goes to no other origin, also where the user's client would follow."""
-
-    def redirect(connection: Connection) -> None:
-        connection.request()
-        connection.respond(b"", 307, f"Location: {other.address}/stolen")
-
+    location = {"Location": "https://other.example/stolen"}
+    routes.get("/example.com.json").respond(307, headers=location)
     with (
-        serve(polite) as other,
-        serve(redirect) as server,
-        given(variant, server.address, follow_redirects=True) as client,
+        given(variant, follow_redirects=True) as client,
         pytest.raises(StatusError, match="redirect"),
     ):
         client.stats.get(QUERY)
-    assert other.connections == 0
+    assert len(routes.calls) == 1
 
 
 @variants
-def test_a_hook_may_read_the_response(variant: str) -> None:
+def test_a_hook_may_read_the_response(variant: str, routes: MockRouter) -> None:
     """A hook that reads a response, to log it, leaves the call as it is; with one that
     raises for a status the error is that of the status.
     """
-
-    def script(connection: Connection) -> None:
-        connection.request()
-        connection.respond(gzip.compress(BODY), 200, "Content-Encoding: gzip")
-        connection.request()
-        connection.respond(b"{}", 404)
 
     def hook(response: Any) -> Any:
         if response.status_code == 404:
             response.raise_for_status()
         return response.read() if variant == "blocking" else response.aread()
 
-    with (
-        serve(script) as server,
-        given(
-            variant, server.address, event_hooks=hooks(variant, response=hook)
-        ) as client,
-    ):
+    coding = {"Content-Encoding": "gzip"}
+    compressed = httpx.Response(200, headers=coding, content=gzip.compress(BODY))
+    unknown = httpx.Response(404, json={})
+    routes.get("/example.com.json").mock(side_effect=[compressed, unknown])
+    with given(variant, event_hooks=hooks(variant, response=hook)) as client:
         assert client.stats.get(QUERY).pageviews == 7
         with pytest.raises(NotFoundError):
             client.stats.get(QUERY)
@@ -158,25 +147,19 @@ class Challenged(httpx.Auth):
 
 
 @variants
-def test_authentication_is_for_reads(variant: str) -> None:
+def test_authentication_is_for_reads(variant: str, routes: MockRouter) -> None:
     """A read has that of the user's client, in two steps where it has two; a write has
     none but its key, as it would be sent twice.
     """
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            known = b"Authorization: Bearer me" in request
-            connection.respond(BODY, 200 if known else 403)
-
-    with (
-        serve(script) as server,
-        given(variant, server.address, auth=Challenged()) as client,
-    ):
+    routes.route(headers={"Authorization": "Bearer me"}).respond(content=BODY)
+    unknown = routes.route().respond(403)
+    with given(variant, auth=Challenged()) as client:
         assert client.stats.get(QUERY).pageviews == 7
-        assert len(server.requests) == 2
+        assert [call.response.status_code for call in routes.calls] == [403, 200]
         with pytest.raises(PermissionDeniedError):
             client.request("POST", "/api/custom", json={})
-    assert len(server.requests) == 3
+    assert unknown.call_count == 2
+    assert len(routes.calls) == 3
 
 
 @pytest.mark.parametrize(
@@ -213,18 +196,15 @@ FAULTS: dict[Exception, type[Exception]] = {
 
 @variants
 @pytest.mark.parametrize("error", FAULTS, ids=repr)
-def test_every_fault_becomes_an_error_of_ours(variant: str, error: Exception) -> None:
+def test_every_fault_becomes_an_error_of_ours(
+    variant: str, routes: MockRouter, error: Exception
+) -> None:
     """Whatever its type says, a write may have been received: it is sent once."""
-    sent: list[httpx.Request] = []
-
-    def fail(request: httpx.Request) -> httpx.Response:
-        sent.append(request)
-        raise error
-
-    with opened(variant, fail) as client, pytest.raises(FAULTS[error]) as caught:
+    route = routes.post("/api/websites/add").mock(side_effect=error)
+    with given(variant) as client, pytest.raises(FAULTS[error]) as caught:
         client.websites.add("example.com")
     assert caught.value.maybe_sent  # type: ignore[attr-defined]
-    assert len(sent) == 1
+    assert route.call_count == 1
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
@@ -248,13 +228,11 @@ class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 @variants
-def test_a_body_that_never_ends_is_left(variant: str) -> None:
+def test_a_body_that_never_ends_is_left(variant: str, routes: MockRouter) -> None:
     """A body over the limit is closed."""
     body = Pieces()
-    with (
-        opened(variant, lambda _: httpx.Response(200, stream=body)) as client,
-        pytest.raises(ResponseTooLargeError),
-    ):
+    routes.get().mock(return_value=httpx.Response(200, stream=body))
+    with given(variant) as client, pytest.raises(ResponseTooLargeError):
         client.stats.get(QUERY)
     assert body.closed == 1
 

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -17,6 +17,7 @@ import httpcore
 import httpx
 import pytest
 import trio
+from respx import MockRouter
 
 from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
 from loopback import Connection, polite, serve, silent
@@ -86,14 +87,12 @@ def test_what_is_logged_below(place: str, is_given: bool, log: list[str]) -> Non
 
 
 @variants
-def test_quoted_headers_are_redacted(variant: str) -> None:
+def test_quoted_headers_are_redacted(variant: str, routes: MockRouter) -> None:
     """An error that quotes the request's headers is redacted."""
-
-    def fail(_request: httpx.Request) -> httpx.Response:
-        raise httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
-
+    quoted = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
+    routes.post("/").mock(side_effect=quoted)
     with (
-        opened(variant, fail) as client,
+        opened(variant) as client,
         pytest.raises(ConnectionFailedError, match="Illegal header value b'…' or …"),
     ):
         client.request("POST", "/", json={})
@@ -176,20 +175,10 @@ def test_a_mistake_within_keeps_its_lines(
 # --- data that looks like a credential --------------------------------------------
 
 
-@contextmanager
-def responding(status: int, body: object, **options: Any) -> Iterator[Client]:
-    """A client of a service that responds to every request with *body*."""
-    text = body if isinstance(body, str) else json.dumps(body)
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(text.encode(), status)
-
-    with serve(script) as server, Client(server.address, **options) as client:
-        yield client
-
-
-def test_a_user_id_within_a_hostname_stays_in_the_list() -> None:
+@variants
+def test_a_user_id_within_a_hostname_stays_in_the_list(
+    variant: str, routes: MockRouter
+) -> None:
     """A website that is named like the user is listed, and is not added again."""
     entry = {
         **dict.fromkeys(("is_public", "has_ssl", "has_script"), True),
@@ -199,39 +188,44 @@ def test_a_user_id_within_a_hostname_stays_in_the_list() -> None:
         **dict.fromkeys(("pageviews", "events"), 0),
         "own_hostname": None,
     }
-    options = {**OPTIONS, "user_id": "our-shop-account"}
-    with responding(200, {"success": True, "websites": [entry]}, **options) as client:
+    listed = {"success": True, "websites": [entry]}
+    routes.get("/api/websites").respond(json=listed)
+    with opened(variant, user_id="our-shop-account") as client:
         assert client.websites.list()[0].hostname == entry["hostname"]
         plan = client.websites.plan([WebsiteSpec("our-shop-account.example")])
     assert [item.state for item in plan.items] == ["present"]
 
 
+@variants
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        (200, {"ok": False, "error": f"no {KEY}"}),
-        (200, {"pageviews": KEY}),
-        (200, f"<html><title>{KEY}</title>"),
-        (404, {"error": KEY}),
-        (302, KEY),
+        (200, {"json": {"ok": False, "error": f"no {KEY}"}}),
+        (200, {"json": {"pageviews": KEY}}),
+        (200, {"html": f"<html><title>{KEY}</title>"}),
+        (404, {"json": {"error": KEY}}),
+        (302, {"text": KEY}),
     ],
 )
 def test_an_error_shows_no_credential_that_its_response_repeats(
-    status: int, body: object
+    variant: str, routes: MockRouter, status: int, body: Any
 ) -> None:
     """Whatever its status was: only what passes as data is left as it came."""
-    with (
-        responding(status, body, **OPTIONS) as client,
-        pytest.raises(SiteStatsError) as caught,
-    ):
+    routes.get("/a.example.json").respond(status, **body)
+    with opened(variant) as client, pytest.raises(SiteStatsError) as caught:
         client.stats.get(QUERY)
     assert_hidden(shown_by(caught.value))
 
 
-def test_statistics_keep_a_value_that_looks_like_a_credential() -> None:
+@variants
+def test_statistics_keep_a_value_that_looks_like_a_credential(
+    variant: str, routes: MockRouter
+) -> None:
     """A successful response is never rewritten, neither its body nor its values."""
     body = {"pages": [{"value": f"/{KEY}", "pageviews": 1, "visitors": 1}]}
-    with responding(200, body, **OPTIONS) as client:
+    content = json.dumps(body).encode()
+    routes.get("/a.example.json").respond(content=content)
+    with opened(variant) as client:
         stats = client.stats.get(StatsQuery("a.example").fields("pages"))
     assert stats.pages[0].value == f"/{KEY}"
-    assert stats.body == json.dumps(body).encode()
+    assert stats.body == content
