@@ -21,6 +21,7 @@ from inside import label_of
 from plotted import daily, stats_of
 from sitestats import (
     Client,
+    ConfigurationError,
     ConnectionFailedError,
     Entries,
     Failed,
@@ -28,6 +29,7 @@ from sitestats import (
     InvalidInputError,
     ListEntry,
     Outcomes,
+    RequestTimeoutError,
     SiteStatsWarning,
     Stats,
     StatsQuery,
@@ -414,6 +416,34 @@ def test_many_queries_are_compared_at_once(variant: str) -> None:
     assert frame["error"].is_null().to_list() == [True, False, True, True]
     assert str(frame["first_day_before"][0]) == FIRST[0]
     assert len(emulator.requests) == 1 + 2 * len(queries) + 2 * len(growth)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_comparing_many_is_limited_and_shown_as_get_many_is(variant: str) -> None:
+    """``concurrency``, ``progress`` and ``deadline`` are for the requests of both
+    periods; what has no response by the deadline failed, and one query raises that.
+    """
+    emulator = Emulator.demo(now=NOW)
+    queries = [QUERY.between(*LAST), QUERY.between(*LAST).website(BLOG)]
+    seen: list[tuple[int, int | None]] = []
+    with opened(variant, emulator) as client:
+        client.stats.compare(
+            iter(queries), concurrency=1, progress=lambda *now: seen.append(now)
+        )
+        assert seen[-1] == (4, 4)
+        order = [(one.path, one.params["start"]) for one in emulator.requests]
+        paths = [f"/{name}.json" for name in (HOST, BLOG)]
+        assert order == [(path, day) for path in paths for day in (LAST[0], FIRST[0])]
+        emulator.fail_next(None, latency=60.0)
+        growth = client.stats.compare(queries, deadline=0.05)
+        assert [type(one.error).__name__ for one in growth.failed] == [
+            "RequestTimeoutError"
+        ] * 4
+        with pytest.raises(RequestTimeoutError, match="deadline"):
+            client.stats.compare(queries[0], deadline=0.05)
+        for wrong in ({"concurrency": 0}, {"progress": 1}, {"deadline": 0}):
+            with pytest.raises(ConfigurationError):
+                client.stats.compare(queries, **wrong)
 
 
 def test_frames_of_totals_and_of_a_list(growth: Comparisons) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
 from sitestats._comparison.comparison import Comparison
-from sitestats._comparison.comparisons import Comparisons, compare_halves
+from sitestats._comparison.comparisons import Comparisons, compare_pairs
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._query.builder import Against, StatsQuery
@@ -219,12 +220,26 @@ class StatsAPI(API[Runner]):
 
     @overload
     def compare(
-        self, query: StatsQuery[FieldsT], against: Against = ..., *, fresh: bool = ...
+        self,
+        query: StatsQuery[FieldsT],
+        against: Against = ...,
+        *,
+        concurrency: int = ...,
+        progress: Progress = ...,
+        deadline: float | None = ...,
+        fresh: bool = ...,
     ) -> Comparison[FieldsT]: ...
 
     @overload
     def compare(
-        self, query: Iterable[StatsQuery], against: Against = ..., *, fresh: bool = ...
+        self,
+        query: Iterable[StatsQuery],
+        against: Against = ...,
+        *,
+        concurrency: int = ...,
+        progress: Progress = ...,
+        deadline: float | None = ...,
+        fresh: bool = ...,
     ) -> Comparisons: ...
 
     def compare(
@@ -232,6 +247,9 @@ class StatsAPI(API[Runner]):
         query: StatsQuery | Iterable[StatsQuery],
         against: Against = "previous-period",
         *,
+        concurrency: int = 20,
+        progress: Progress = None,
+        deadline: float | None = None,
         fresh: bool = False,
     ) -> Comparison | Comparisons:
         """Compare a period with another one, by two requests at once for each query.
@@ -248,6 +266,10 @@ class StatsAPI(API[Runner]):
                 from the beginning of the month before, and with ``during("this-year")``
                 it has the same dates. Placeholders stay placeholders, so both periods
                 are in the same zone.
+            concurrency: How many requests are in progress at once; see ``get_many``.
+            progress: As for ``get_many``. It counts requests, two for each query.
+            deadline: Seconds for all requests, or None for no limit. A query without
+                both responses by then fails with a ``RequestTimeoutError``.
             fresh: As for ``get``.
 
         Returns:
@@ -258,6 +280,7 @@ class StatsAPI(API[Runner]):
         Raises:
             InvalidInputError: The query breaks a rule, or its period is not known. No
                 request is sent.
+            ConfigurationError: *concurrency*, *progress* or *deadline* is wrong.
             StatusError: The service returned an error response; see its subclasses.
             TransportError: No complete response arrived, even after all retries.
             InvalidResponseError: The response does not match the service's document.
@@ -270,8 +293,15 @@ class StatsAPI(API[Runner]):
             >>> [one.totals["visitors"].before for one in client.stats.compare(both)]
             [414, 123]
         """
-        queries = operations.of_both_periods(self._session, query, against)
-        return compare_halves(self.get_many(queries, fresh=fresh).collect(), query)
+        pairs = operations.pairs_to_compare(self._session, query, against)
+        stream = self.get_many(
+            [*chain.from_iterable(pairs)],
+            concurrency=concurrency,
+            progress=progress,
+            deadline=deadline,
+            fresh=fresh,
+        )
+        return compare_pairs(stream.collect(), query)
 
     def get_many(
         self,
@@ -430,7 +460,8 @@ class Client(BaseClient["httpx.Client", Runner]):
             json: The body; None sends none.
 
         Returns:
-            The decoded JSON of a successful response; None for 204.
+            The decoded JSON of a successful response. It is None for 204, for HEAD, and
+            for an empty response to another method than GET.
 
         Raises:
             InvalidInputError: The path is not below the base address, or a value

@@ -230,19 +230,24 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Compared
     ]
 
 
-def compare_halves(
-    outcomes: ManyResults[Outcome, Any], query: StatsQuery | Iterable[StatsQuery]
+def compare_pairs(
+    outcomes: Iterable[Outcome], query: StatsQuery | Iterable[StatsQuery]
 ) -> Comparison[Any] | Comparisons:
-    """Compare the first half of *outcomes* with the second half, one by one.
+    """Compare *outcomes* that come in pairs: of a query, and of the one against it.
 
     Raises:
         SiteStatsError: One of the two outcomes of a single *query* failed.
     """
+    both = iter(outcomes)
+    # Both have the index of the query, among those to compare.
+    pairs = [
+        ComparedPair(*(attrs.evolve(outcome, index=index) for outcome in pair))
+        for index, pair in enumerate(zip(both, both, strict=True))
+    ]
     if isinstance(query, StatsQuery):
-        now, before = (outcome.result() for outcome in outcomes)
+        now, before = (outcome.result() for outcome in pairs[0].sides)
         return now.compare_to(before)
-    half = len(outcomes) // 2
-    return warned(Comparisons.of(map(ComparedPair, outcomes[:half], outcomes[half:])))
+    return warned(Comparisons.of(pairs))
 
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:

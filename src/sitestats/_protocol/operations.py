@@ -110,10 +110,10 @@ def get_stats(
     return stats if deadline is not None else with_warnings(stats)
 
 
-def of_both_periods(
+def pairs_to_compare(
     session: Session, given: StatsQuery | Iterable[StatsQuery], against: Against
-) -> list[StatsQuery]:
-    """The queries, followed by those for the periods *against*.
+) -> list[tuple[StatsQuery, StatsQuery]]:
+    """Each query, with the one for the period *against* it.
 
     Raises:
         InvalidInputError: A query has no such period, or is not a query; or only one is
@@ -122,12 +122,12 @@ def of_both_periods(
     if hasattr(given, "compare_to"):
         message = "results are compared by .compare_to(other)"
         raise InvalidInputError([Problem(message, where="query")])
-    now = [given] if isinstance(given, StatsQuery | str) else [*given]
-    queries = [*now, *(query_against(query, against) for query in now)]
+    queries = [given] if isinstance(given, StatsQuery | str) else given
+    pairs = [(query, query_against(query, against)) for query in queries]
     if isinstance(given, StatsQuery):
-        for query in queries:
+        for query in pairs[0]:
             validated(query, has_key=session.settings.api_key is not None)
-    return queries
+    return pairs
 
 
 def get_outcome(

@@ -114,9 +114,14 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded response of a custom endpoint (section 1); None for 204."""
-    is_empty = response.status == HTTPStatus.NO_CONTENT
-    return None if is_empty else decode_json(response, request)
+    """The decoded response of a custom endpoint (section 1); None without a body.
+
+    A GET has a body, so an empty success may be one that was cut: that is an error.
+    """
+    may_be_empty = response.status == HTTPStatus.NO_CONTENT or request.method != "GET"
+    if may_be_empty and response.status in OK and not response.body.strip():
+        return None
+    return decode_json(response, request)
 
 
 # --- the Admin API ------------------------------------------------------------------
