@@ -225,7 +225,7 @@ def hung(*steps: Step, **more: Any) -> Case:
 def redirect(status: str, location: str, **more: Any) -> Case:
     """A redirect, which is never followed."""
     response = whole(b"", f"Location: {location}", status=status)
-    return case(response, **{"gives": "StatusError", **more})
+    return case(response, **{"gives": "NotTheServiceError", **more})
 
 
 HTTPS = {"scheme": "https"}
@@ -381,7 +381,7 @@ CASES: dict[str, Case] = {
             ("\\u{:04x}", ERROR, b'"}', "AuthenticationError"),
             ("&#{};", ERROR, b'"}', "BadRequestError"),
             ("%{:02x}", ERROR, b'"}', "BadRequestError"),
-            ("&#x{:x};", b"<html><title>", b"</title>", "BadRequestError"),
+            ("&#x{:x};", b"<html><title>", b"</title>", "NotTheServiceError"),
         )
     },
     "echoes the request in data": case(

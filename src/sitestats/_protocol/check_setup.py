@@ -11,8 +11,10 @@ from sitestats._base.errors import (
     AuthenticationError,
     InvalidResponseError,
     NotFoundError,
+    NotTheServiceError,
     PermissionDeniedError,
     RateLimitedError,
+    RequestTimeoutError,
     ServerError,
     SiteStatsError,
     WebsiteLockedError,
@@ -24,7 +26,7 @@ from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.json_values import JsonValue
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
-from .error_responses import is_own
+from .error_responses import is_own, is_page
 from .flow import Flow, send_once
 from .requests import list_request
 from .responses import decode_json, read, read_websites
@@ -159,7 +161,10 @@ class _Found:
             websites = read(self._session.settings, read_websites, response, request)
         except NotFoundError as error:
             # The service has this address, so it is not below this base address.
-            self._fail("base address" if is_own(response) else "connection", error)
+            if is_own(response):
+                self._fail("base address", error)
+            else:
+                self._fail_to_connect(error, response)
         except SiteStatsError as error:
             self._judge(error, response, is_sent=has_both)
         else:
@@ -177,6 +182,8 @@ class _Found:
             self._fail("website", error)
         except (AuthenticationError, PermissionDeniedError) as error:
             self._fail("credentials", error)
+        except NotTheServiceError as error:
+            self._fail("connection", error)
         except SiteStatsError as error:
             self._fail("service", error)
         else:
@@ -216,7 +223,7 @@ class _Found:
         credentials.
         """
         if not is_own(response) or isinstance(error, InvalidResponseError):
-            self._fail("connection", error)
+            self._fail_to_connect(error, response)
             return
         self._pass("connection", "the service responds")
         if isinstance(error, (ServerError, RateLimitedError)):
@@ -227,23 +234,41 @@ class _Found:
     def _pass(self, name: str, text: str) -> None:
         self.rows.append(SetupRow(name, text, ok=True))
 
+    def _fail_to_connect(self, error: SiteStatsError, response: HttpResponse) -> None:
+        """Note that something else than the service answered."""
+        self._fail("connection", error)
+        if not is_page(response) and not isinstance(error, NotTheServiceError):
+            text = f"{self.rows[-1].text}: {_NOT_THE_SERVICE}"
+            self.rows[-1] = attrs.evolve(self.rows[-1], text=text)
+
     def _fail(self, name: str, error: SiteStatsError) -> None:
         text, self.error = str(error), error
-        advice = _ADVICE.get(type(error))
-        if advice is not None and name != "connection":
+        advice = _ADVICE.get((name, type(error)))
+        if advice is not None:
             text += f": {advice}"
-        for place, row in enumerate(self.rows):
-            if row.name == name:
-                self.rows[place] = SetupRow(name, f"{row.text}: {text}", ok=False)
-                return
-        self.rows.append(SetupRow(name, text, ok=False))
+        row = SetupRow(name, text, ok=False)
+        names = [row.name for row in self.rows]
+        if name not in names:
+            self.rows.append(row)
+            return
+        place = names.index(name)
+        if name == "base address":
+            row = attrs.evolve(row, text=f"{self.rows[place].text}: {text}")
+        self.rows[place] = row
 
 
-_ADVICE: Final[Mapping[type[SiteStatsError], str]] = {
-    AuthenticationError: "compare them with the service's account settings",
-    PermissionDeniedError: "ask for the role, or for access",
-    NotFoundError: "check how it is written",
-    WebsiteLockedError: "put the badge back, or change the plan",
-    ServerError: "try later",
+_NOT_THE_SERVICE: Final = (
+    "the service responds with JSON to this, so something else answered: check the "
+    "base address"
+)
+_ADVICE: Final[Mapping[tuple[str, type[SiteStatsError]], str]] = {
+    ("connection", RequestTimeoutError): "try later, or allow more time",
+    ("service", ServerError): "try later",
+    ("service", RequestTimeoutError): "try later, or allow more time",
+    ("website", NotFoundError): "check how it is written",
+    ("website", WebsiteLockedError): "put the badge back, or change the plan",
+    ("credentials", AuthenticationError): "compare them with the service's account "
+    "settings",
+    ("credentials", PermissionDeniedError): "ask for the role, or for access",
 }
-"""What to do about an error that the service itself responded with."""
+"""What to do, by the row and the error."""

@@ -38,6 +38,7 @@ from .converter import Expected, expected, structure, structure_stats
 from .error_responses import (
     OK,
     invalid_response,
+    is_own,
     is_page,
     of_page,
     status_error,
@@ -69,19 +70,27 @@ def read(
     try:
         return reader(response, request, *args, **options)
     except StatusError as error:
-        explain(error, settings, request)
+        if isinstance(error, (AuthenticationError, PermissionDeniedError)):
+            error.credentials_from = credentials_from(settings, request.credentials)
+        error.message += _by_proxy(settings, response)
         # The frames that have read the response have it as it came.
         raise error.with_traceback(None) from None
     except InvalidResponseError:
         # It is read again, since the error quotes it.
         response = response.redacted()
-    return reader(response, request, *args, **options)
+    try:
+        return reader(response, request, *args, **options)
+    except InvalidResponseError as error:
+        error.message += _by_proxy(settings, response)
+        raise
 
 
-def explain(error: StatusError, settings: Settings, request: HttpRequest) -> None:
-    """Add to *error* what is set that may be the cause."""
-    if isinstance(error, (AuthenticationError, PermissionDeniedError)):
-        error.credentials_from = credentials_from(settings, request.credentials)
+def _by_proxy(settings: Settings, response: HttpResponse) -> str:
+    """Which proxy a response came by that the service itself may not have sent."""
+    if settings.proxy is None or is_own(response):
+        return ""
+    source = settings.sources["proxy"]
+    return f"; it came by the proxy {settings.shown_proxy}, from {source}"
 
 
 def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:

@@ -290,7 +290,12 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
         proxy = None if problem else httpx.Proxy(address.reveal())
         # httpx also takes hosts such as "[a".
         if proxy is not None and urlsplit(address.reveal()).hostname:
-            _check_login(proxy, given.source)
+            if _has_long_login(proxy):
+                raise ConfigurationError(
+                    f"{given.source} has a user name or a password of more than "
+                    f"{_LONGEST_LOGIN} bytes, which SOCKS can't send (it is not shown "
+                    "here)"
+                )
             if address.fits("(?s:https://.*)"):
                 # httpx would make it when it connects, and load certificates each time.
                 proxy.ssl_context = _context(verify=True)
@@ -318,14 +323,10 @@ def _problem_of_proxy(address: Secret) -> str:
     return ""
 
 
-def _check_login(proxy: httpx.Proxy, source: str) -> None:
-    login = proxy.raw_auth or ()
-    is_long = any(len(text) > _LONGEST_LOGIN for text in login)
-    if is_long and proxy.url.scheme.startswith("socks"):
-        raise ConfigurationError(
-            f"{source} has a user name or a password of more than {_LONGEST_LOGIN} "
-            "bytes, which SOCKS can't send (it is not shown here)"
-        )
+def _has_long_login(proxy: httpx.Proxy) -> bool:
+    """Whether SOCKS can't send it. Its caller's traceback does not have the login."""
+    lengths = map(len, proxy.raw_auth or ())
+    return proxy.url.scheme == "socks5" and max(lengths, default=0) > _LONGEST_LOGIN
 
 
 def proxy_secrets(proxy: httpx.Proxy | None) -> list[Secret]:

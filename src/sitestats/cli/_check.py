@@ -41,7 +41,8 @@ def check(
     """Check whether the set-up works.
 
     It prints where the address and the credentials are from, and whether the service
-    can be reached and accepts the key. It only reads. Without a user ID, a key can only
+    itself responds and accepts the key. What is wrong has a ✗, and what to do. It only
+    reads. Without a user ID, a key can only
     be checked with a private website: name it as HOST.
 
     \b
@@ -50,7 +51,17 @@ def check(
       sitestats check --profile work --format json
       sitestats check --compare example.com
     """
-    with connect() as client:
+    try:
+        client = connect()
+    except sitestats.ConfigurationError as error:
+        # Another command needs no types.
+        from sitestats.types import SetupRow
+
+        row = SetupRow("settings", str(error), ok=False)
+        _print(sitestats.SetupReport((row,), error), output)
+        exit_with(code_of(error))
+        return
+    with client:
         report = client.check(hostname or compare)
         if output == "table" or compare is None or not report.ok:
             _print(report, output)

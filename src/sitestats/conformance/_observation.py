@@ -137,6 +137,12 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
     return HttpResponse(OK[0], {}, json.dumps(data).encode())
 
 
+def _send(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
+    """The response to *request*. A report quotes errors, so they have no credential."""
+    response = yield from send_once(request, session)
+    return response if response.status in OK else response.redacted()
+
+
 def observe(session: Session, hostname: str, pause: float) -> Flow[Observation]:
     """Request each case about *hostname*, and about others of the account's list.
 
@@ -154,7 +160,7 @@ def observe(session: Session, hostname: str, pause: float) -> Flow[Observation]:
             if request not in seen.responses and not seen.ended:
                 yield Sleep(pause)
                 try:
-                    seen.responses[request] = yield from send_once(request, session)
+                    seen.responses[request] = yield from _send(request, session)
                 except SiteStatsError:
                     seen.responses[request] = _NOTHING
 
@@ -175,7 +181,7 @@ def observe(session: Session, hostname: str, pause: float) -> Flow[Observation]:
         Case("probe", "4.3", "", key=key).request(hostname, began)
         for key in ("", "NONE")
     )
-    seen.responses[probe] = response = yield from send_once(probe, session)
+    seen.responses[probe] = response = yield from _send(probe, session)
     is_locked = response.status == HTTPStatus.LOCKED
     hosts["locked" if is_locked else "site"] = hostname
     data = None if is_locked else decode_json(response, probe)

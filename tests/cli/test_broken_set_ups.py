@@ -1,0 +1,538 @@
+"""Set-ups that are broken: ``check`` names the one thing that is wrong, and what to do.
+
+Each is run as a command, and by ``client.check()``. No key is in what either shows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import json
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+import trustme
+
+from loopback import AUTHORITY, Connection, Script, closed_address, serve, silent, whole
+from secret_search import shown_by
+from sitestats import Client, SiteStatsError
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from commands import Run
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*without TLS",
+    # httpx leaves some sockets of proxies that fail to the garbage collection.
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
+KEY = "sa_api_key_0123456789abcdefghijklmn"
+USER = "sa_user_id_00000000-0000-4000-8000-000000000000"
+PASSWORD = "p4ssw0rd-of-the-proxy"
+HOST = "shop.example"
+ANSWERED = {"API key", "credentials", "website", "service"}
+"""The rows that can be wrong where the service itself answers."""
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+def page(title: str, status: str, *headers: str) -> bytes:
+    """A page as nginx 1.22 writes it."""
+    body = (
+        f"<html>\r\n<head><title>{title}</title></head>\r\n<body>\r\n"
+        f"<center><h1>{title}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n"
+        "</body>\r\n</html>\r\n"
+    )
+    lines = ("Server: nginx/1.22.1", "Content-Type: text/html", *headers)
+    return whole(body.encode(), *lines, status=status)
+
+
+def says(*responses: bytes) -> Script:
+    """Send these responses on each connection, and the last one again and again."""
+
+    def script(connection: Connection) -> None:
+        left = [*responses]
+        while connection.request():
+            connection.send(left.pop(0) if len(left) > 1 else left[0])
+
+    return script
+
+
+def of_service(status: int, /, **data: Any) -> bytes:
+    """An error response of the service itself."""
+    body = json.dumps({"success": False, **data}).encode()
+    return whole(body, "Content-Type: application/json", status=f"{status} No")
+
+
+LISTED = whole(b'{"success": true, "websites": []}')
+NGINX_404 = page("404 Not Found", "404 Not Found")
+
+
+@attrs.frozen
+class Broken:
+    """A set-up, the one row that is wrong, and words of what to do."""
+
+    row: str
+    words: str
+    script: Script | None = None
+    """What answers at the base address; nothing does without it."""
+    env: dict[str, str] = attrs.field(factory=dict[str, str])
+    """The variables that differ. ``%s`` is the address, and ``~`` the test's folder."""
+    certificate: Callable[[], ssl.SSLContext] | None = None
+    proxy: Script | None = None
+    """What answers at the address ``%p``."""
+    arguments: tuple[str, ...] = ()
+    code: int = 3
+    timeout: float | None = None
+
+
+def certificate(
+    name: str = "localhost", authority: trustme.CA = AUTHORITY, days: int = 1
+) -> Callable[[], ssl.SSLContext]:
+    """What makes a certificate for *name* that is valid for so many days from now."""
+
+    def make() -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        end = dt.datetime.now() + dt.timedelta(days=days)  # noqa: DTZ005  trustme's
+        issued = authority.issue_cert(
+            name, not_before=end - dt.timedelta(days=9), not_after=end
+        )
+        issued.configure_cert(context)
+        return context
+
+    return make
+
+
+TRUSTED = {"SSL_CERT_FILE": "~/authority.pem"}
+HTTPS_PROXY = "HTTPS_PROXY is not the address of a proxy"
+SET_UPS: dict[str, Broken] = {
+    # Something else than the service answers.
+    "a wrong path": Broken(
+        "connection", "404 Not Found', sent by nginx", says(NGINX_404)
+    ),
+    "a firewall": Broken(
+        "connection",
+        "whoever runs that to let it through",
+        says(page("Just a moment...", "403 Forbidden")),
+    ),
+    "a gateway's own login": Broken(
+        "connection",
+        "whoever runs that to let it through",
+        says(
+            page(
+                "401 Authorization Required",
+                "401 Unauthorized",
+                'WWW-Authenticate: Basic realm="x"',
+            )
+        ),
+    ),
+    "a login page": Broken(
+        "connection", "a page to log in", says(page("Log in", "200 OK")), code=5
+    ),
+    "a captive portal": Broken(
+        "connection",
+        "http://portal.example/",
+        says(page("Moved", "302 Found", "Location: http://portal.example/?u=1")),
+    ),
+    "a captive portal with a status": Broken(
+        "connection",
+        "log in",
+        says(page("Log in", "511 Network Authentication Required")),
+        code=4,
+    ),
+    "a load balancer without a service": Broken(
+        "connection",
+        "a gateway on the way can't reach the service",
+        says(page("502 Bad Gateway", "502 Bad Gateway")),
+        code=4,
+    ),
+    "a CDN without an origin": Broken(
+        "connection",
+        "a gateway on the way can't reach the service",
+        says(page("shop.example | 522: timed out", "522 Origin")),
+        code=4,
+    ),
+    "a gateway that waited too long": Broken(
+        "connection", "try again", says(page("408", "408 Request Time-out")), code=4
+    ),
+    "a text of a web server": Broken(
+        "connection",
+        "404 page not found (status 404, GET /api/websites): the service responds with",
+        says(whole(b"404 page not found\n", status="404 Not Found")),
+    ),
+    "an empty page": Broken("connection", "is empty", says(whole(b"")), code=5),
+    "a path below the service": Broken(
+        "base address",
+        "check the base address",
+        says(of_service(404, status=404, message="/dash/api/websites")),
+        {"SITESTATS_BASE_URL": "%s/dash"},
+    ),
+    # What was set.
+    "a SOCKS proxy of another kind": Broken(
+        "settings",
+        "ALL_PROXY is not the address of a proxy",
+        env={"ALL_PROXY": f"socks4://u:{PASSWORD}@127.0.0.1:1080/"},
+        code=2,
+    ),
+    "a SOCKS password of 300 bytes": Broken(
+        "settings",
+        "ALL_PROXY has a user name or a password of more than 255 bytes",
+        env={"ALL_PROXY": f"socks://u:{PASSWORD * 20}@127.0.0.1:1080/"},
+        code=2,
+    ),
+    "a proxy with a line end": Broken(
+        "settings",
+        "HTTP_PROXY is not the address of a proxy",
+        env={"HTTP_PROXY": f"http://u:{PASSWORD}@127.0.0.1:3128\n"},
+        code=2,
+    ),
+    "a proxy within quotes": Broken(
+        "settings",
+        "it has a quote at an end",
+        env={"HTTP_PROXY": f'"http://u:{PASSWORD}@127.0.0.1:3128"'},
+        code=2,
+    ),
+    "a proxy with a comment": Broken(
+        "settings",
+        "it has a '#' and a comment",
+        env={"HTTP_PROXY": f"http://u:{PASSWORD}@127.0.0.1:3128  # the office's"},
+        code=2,
+    ),
+    "a proxy with a # in its password": Broken(
+        "settings",
+        "write them as %23",
+        env={"HTTP_PROXY": f"http://u:{PASSWORD}#1@127.0.0.1:3128"},
+        code=2,
+    ),
+    "exceptions within quotes": Broken(
+        "settings",
+        "NO_PROXY is not usable",
+        env={"HTTP_PROXY": "http://127.0.0.1:3128", "NO_PROXY": '"localhost"'},
+        code=2,
+    ),
+    "a key log that can't be written": Broken(
+        "settings",
+        "SSLKEYLOGFILE names a file that can't be written",
+        env={"SSLKEYLOGFILE": "~/none/keys", "SITESTATS_BASE_URL": "https://a.example"},
+        code=2,
+    ),
+    "certificates that are not there": Broken(
+        "settings",
+        "SSL_CERT_FILE names a file of certificates in PEM format",
+        env={"SSL_CERT_FILE": "~/none", "SITESTATS_BASE_URL": "https://a.example"},
+        code=2,
+    ),
+    "a key within quotes": Broken(
+        "settings",
+        "SITESTATS_API_KEY is not usable: it has a quote at an end",
+        env={"SITESTATS_API_KEY": f"'{KEY}'"},
+        code=2,
+    ),
+    "a user ID within quotes": Broken(
+        "settings",
+        "SITESTATS_USER_ID is not usable: it has a quote at an end",
+        env={"SITESTATS_USER_ID": f'"{USER}"'},
+        code=2,
+    ),
+    "a base address within quotes": Broken(
+        "settings",
+        "SITESTATS_BASE_URL: The base address is not valid",
+        env={"SITESTATS_BASE_URL": '"https://stats.example"'},
+        code=2,
+    ),
+    "a key with a line end": Broken(
+        "settings",
+        "SITESTATS_API_KEY is not usable: it ends with a line end",
+        env={"SITESTATS_API_KEY": f"{KEY}\r\n"},
+        code=2,
+    ),
+    "an empty key file": Broken(
+        "settings",
+        "SITESTATS_API_KEY_FILE names a file that is empty",
+        env={"SITESTATS_API_KEY": "", "SITESTATS_API_KEY_FILE": "~/empty"},
+        code=2,
+    ),
+    "a key in place of its file": Broken(
+        "settings",
+        "SITESTATS_API_KEY_FILE names a file that can't be read",
+        env={"SITESTATS_API_KEY": "", "SITESTATS_API_KEY_FILE": KEY},
+        code=2,
+    ),
+    "a user ID without a key": Broken(
+        "API key",
+        "look whether the key is empty",
+        says(of_service(400, error="No Api-Key found, specify via header")),
+        {"SITESTATS_API_KEY": ""},
+        code=2,
+    ),
+    # Connections.
+    "http for https": Broken(
+        "connection",
+        "begin the base address with https://",
+        says(page("400 The plain HTTP request was sent to HTTPS port", "400 Bad")),
+    ),
+    "http for https that says nothing": Broken(
+        "connection",
+        "begin the base address with https://",
+        lambda connection: (connection.request(), connection.send(b"\x15\x03\x01\0\2")),
+        code=4,
+    ),
+    "https for http": Broken(
+        "connection",
+        "begin the address with http://",
+        lambda connection: (connection.take(), connection.send(NGINX_404)),
+        {"SITESTATS_BASE_URL": "https://localhost:%n"},
+    ),
+    "an expired certificate": Broken(
+        "connection",
+        "The certificate has expired",
+        says(LISTED),
+        TRUSTED,
+        certificate(days=-1),
+    ),
+    "a certificate of tomorrow": Broken(
+        "connection",
+        "not valid yet: check the clock",
+        says(LISTED),
+        TRUSTED,
+        certificate(days=20),
+    ),
+    "a certificate for another host": Broken(
+        "connection",
+        "for another host: check the host name of the base address",
+        says(LISTED),
+        TRUSTED,
+        certificate("other.example"),
+    ),
+    "a certificate of an unknown authority": Broken(
+        "connection",
+        "SSL_CERT_FILE is set: it says which authorities are trusted",
+        says(LISTED),
+        TRUSTED,
+        certificate(authority=trustme.CA()),
+    ),
+    "no such name": Broken(
+        "connection",
+        "Check the host name of the base address",
+        env={"SITESTATS_BASE_URL": "http://nobody.invalid"},
+    ),
+    "a host with IPv6 alone": Broken(
+        "connection",
+        "only IPv6 addresses",
+        env={"SITESTATS_BASE_URL": "http://[::1]:9"},
+        code=4,
+    ),
+    "nobody at the port": Broken(
+        "connection", "Nothing listens there: check the host and the port", code=4
+    ),
+    "a slow service": Broken(
+        "connection", "within timeout", silent, timeout=0.2, code=4
+    ),
+    # Proxies.
+    "a proxy that is down": Broken(
+        "connection",
+        "(HTTP_PROXY): ",
+        env={
+            "SITESTATS_BASE_URL": "http://stats.example",
+            "HTTP_PROXY": f"http://u:{PASSWORD}@127.0.0.1:1",
+        },
+        code=4,
+    ),
+    "a slow proxy": Broken(
+        "connection",
+        "within timeout",
+        env={"SITESTATS_BASE_URL": "https://stats.example", "HTTPS_PROXY": "%p"},
+        proxy=silent,
+        timeout=0.2,
+        code=4,
+    ),
+    "a proxy that wants a login": Broken(
+        "connection",
+        "from http_proxy",
+        env={"SITESTATS_BASE_URL": "http://stats.example", "http_proxy": "%p"},
+        proxy=says(page("Who?", "407 Proxy Authentication Required")),
+    ),
+    "a tunnel that wants a login": Broken(
+        "connection",
+        "http://USER:PASSWORD@HOST:PORT",
+        env={"SITESTATS_BASE_URL": "https://stats.example", "HTTPS_PROXY": "%p"},
+        proxy=says(whole(b"", status="407 Proxy Authentication Required")),
+    ),
+    "a tunnel that is refused": Broken(
+        "connection",
+        "The proxy refuses to connect there",
+        env={"SITESTATS_BASE_URL": "https://stats.example", "HTTPS_PROXY": "%p"},
+        proxy=says(whole(b"", status="403 Forbidden")),
+    ),
+    "a web server in place of a proxy": Broken(
+        "connection",
+        "from HTTP_PROXY",
+        env={"SITESTATS_BASE_URL": "http://stats.example", "HTTP_PROXY": "%p"},
+        proxy=says(page("Welcome", "200 OK")),
+        code=5,
+    ),
+    # The service itself answers.
+    "a wrong key": Broken(
+        "credentials",
+        "account settings",
+        says(of_service(400, error=f"Invalid Api-Key {KEY}")),
+    ),
+    "a wrong user ID": Broken(
+        "credentials",
+        "its user ID from SITESTATS_USER_ID",
+        says(of_service(400, error="Invalid user id format, it should be a UUIDv4")),
+    ),
+    "a wrong key, as a text": Broken(
+        "credentials",
+        "account settings",
+        says(whole(b"Wrong API key", status="401 No")),
+    ),
+    "no rights": Broken(
+        "credentials",
+        "ask for the role",
+        says(of_service(403, error="You need the admin role")),
+    ),
+    "a pause in force": Broken(
+        "service",
+        "try again in 30 s",
+        says(
+            whole(b'{"error": "Slow down"}', "Retry-After: 30", status="429 Too Many")
+        ),
+        code=4,
+    ),
+    "a service that fails": Broken(
+        "service", "try later", says(of_service(500, error="It broke")), code=4
+    ),
+    "a website that is locked": Broken(
+        "website",
+        "put the badge back",
+        says(LISTED, of_service(423, code="BADGE_REQUIRED")),
+        arguments=(HOST,),
+    ),
+    "a website that nobody knows": Broken(
+        "website",
+        "check how it is written",
+        says(LISTED, of_service(404, status=404, message=f"/{HOST}.json")),
+        arguments=(HOST,),
+    ),
+    "a firewall before a website": Broken(
+        "connection",
+        "whoever runs that to let it through",
+        says(LISTED, page("Blocked", "403 Forbidden")),
+        arguments=(HOST,),
+    ),
+}
+
+
+@pytest.fixture(params=SET_UPS)
+def broken(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Broken]:
+    """A set-up that is broken, in the environment."""
+    if os.name == "nt":
+        pytest.skip("its messages are of Linux")
+    case = SET_UPS[request.param]
+    AUTHORITY.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    (tmp_path / "empty").write_text("\n")
+    for name in [*os.environ]:
+        if name.startswith("SITESTATS_") or name.upper() in VARIABLES:
+            monkeypatch.delenv(name)
+    connect = socket.socket.connect
+
+    def connect_by_ipv4(sock: socket.socket, address: Any) -> None:
+        if sock.family == socket.AF_INET6:
+            raise OSError(errno.ENETUNREACH, "Network is unreachable")
+        connect(sock, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_by_ipv4)
+    with ExitStack() as stack:
+        address = closed_address()
+        if case.script is not None:
+            tls = None if case.certificate is None else case.certificate()
+            address = stack.enter_context(serve(case.script, tls)).address
+        proxy = ""
+        if case.proxy is not None:
+            proxy = stack.enter_context(serve(case.proxy)).address
+        env = {
+            "SITESTATS_BASE_URL": "%s",
+            "SITESTATS_API_KEY": KEY,
+            "SITESTATS_USER_ID": USER,
+            **case.env,
+        }
+        port = address.rpartition(":")[2]
+        for name, value in env.items():
+            text = value.replace("%s", address).replace("%p", proxy)
+            text = text.replace("%n", port).replace("~", str(tmp_path))
+            monkeypatch.setenv(name, text)
+        yield case
+
+
+def test_one_row_is_wrong(broken: Broken, run: Run) -> None:
+    """It says what to do, and the exit code tells whether to wait helps. No key and no
+    password is in it.
+    """
+    options: list[str] = []
+    if broken.timeout is not None:
+        options = ["--timeout", str(broken.timeout)]
+    done = run("check", *broken.arguments, *options)
+    wrong = [line for line in done.out.splitlines() if line.startswith("✗")]
+    assert len(wrong) == 1, done
+    assert wrong[0].startswith(f"✗ {broken.row}  "), wrong
+    assert broken.words in wrong[0], wrong
+    assert done.code == broken.code
+    assert ("✓ connection" in done.out) is (broken.row in ANSWERED)
+    for secret in (KEY, USER, PASSWORD):
+        assert secret not in done.out + done.err
+
+
+def test_no_traceback_shows_a_key(broken: Broken) -> None:
+    """Neither the report nor its error, with all frames and variables, has a key."""
+    options: dict[str, Any] = {}
+    if broken.timeout is not None:
+        options["timeout"] = broken.timeout
+    error: SiteStatsError | None
+    try:
+        with Client(**options) as client:
+            report = client.check(*broken.arguments)
+            error = report.error
+            shown = f"{report} {report!r} {report.to_dict()}"
+    except SiteStatsError as caught:
+        error, shown = caught, ""
+    if error is not None:
+        shown += shown_by(error)
+    for secret in (KEY, USER, PASSWORD):
+        assert secret not in shown
+
+
+def test_a_pause_holds_a_check_too() -> None:
+    """A check that the service asked to wait sends nothing until then."""
+    emulator = Emulator.demo()
+    emulator.fail_next(status=429, retry_after=60)
+    with emulator.client(retries=0) as client:
+        for _ in range(2):
+            report = client.check()
+            assert [row.name for row in report.rows if row.ok is False] == ["service"]
+    assert len(emulator.requests) == 1
+
+
+def test_a_check_works_without_socksio(
+    monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """The error says what to install, and which variable asks for it."""
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv("SITESTATS_BASE_URL", "http://stats.example")
+    monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:7890/")
+    monkeypatch.delenv("HTTP_PROXY", raising=False)
+    done = run("check")
+    assert done.code == 2
+    assert "✗ settings" in done.out
+    assert "ALL_PROXY names a SOCKS proxy" in done.out
+    assert "pip install httpx[socks]" in done.out
