@@ -292,9 +292,12 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure six figures of speed, and write them into docs/contributing.md."""
+    """Measure six figures of speed, and write them into docs/contributing.md; and print
+    how the time of each work grows.
+    """
     session.install(EVERY_EXTRA, *groups("bench"), *LOCKED)
     session.run("python", "docs/_tools/benchmarks", *(session.posargs or ["--write"]))
+    session.run("python", "docs/_tools/benchmarks/growth.py")
 
 
 @nox.session

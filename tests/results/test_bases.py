@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from display.inside import to_pandas
 from displayed import pages_of
 from inside import label_of
-from sitestats import StatsQuery
+from results.inside import column_of, stacked
+from sitestats import Entries, ListEntry, StatsQuery
 from sitestats.types import Column, Kind
 
 QUERY = StatsQuery("shop.example").fields("visitors")
@@ -88,3 +92,45 @@ def test_a_lone_surrogate_becomes_an_escape() -> None:
     assert entries.to_pandas()["value"].tolist() == shown
     assert entries.to_polars()["value"].to_list() == shown
     assert entries.to_arrow()["value"].to_pylist() == shown
+
+
+def test_names_are_found_whatever_was_looked_up_before() -> None:
+    """A slice, an equal list and a list from a pickle find their own items, also after
+    a name was looked up in the list that they are from.
+    """
+    entries = Entries(
+        [ListEntry("NL", 3, 2), ListEntry("DE", 2, 2), ListEntry("NL", 1, 1)],
+        name="countries",
+        entry_type=ListEntry,
+    )
+    assert entries["DE"].pageviews == 2
+    with pytest.raises(KeyError, match="2 are 'NL'"):
+        entries["NL"]
+    assert entries[:1]["NL"].pageviews == 3
+    assert "DE" not in entries[:1]
+    assert entries[1:].get("NL") == ListEntry("NL", 1, 1)
+    copy = pickle.loads(pickle.dumps(entries))
+    assert copy == entries
+    assert copy["DE"] in entries
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), unique=True), max_size=4), st.data())
+def test_columns_stand_below_each_other(
+    names: list[list[str]], data: st.DataObject
+) -> None:
+    """The frames of many results are one, in which what a result lacks is missing."""
+    tables = [
+        {
+            name: data.draw(st.lists(st.integers(), min_size=2, max_size=2))
+            for name in of
+        }
+        for of in names
+        if of
+    ]
+    columns = stacked(
+        [column_of(name, cells) for name, cells in table.items()] for table in tables
+    )
+    assert {column.name: column.cells for column in columns} == {
+        name: [cell for table in tables for cell in table.get(name, [None, None])]
+        for name in dict.fromkeys(name for table in tables for name in table)
+    }

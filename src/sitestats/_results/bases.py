@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import cached_property
 from typing import (
     IO,
     TYPE_CHECKING,
@@ -323,6 +325,16 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     def _names(self) -> Sequence[Any]:
         """The name that each item is found by."""
 
+    @cached_property
+    def _places(self) -> Mapping[Any, list[int]]:
+        """The places of the items by their names: a scan of thousands for each of them
+        would take seconds.
+        """
+        places: defaultdict[Any, list[int]] = defaultdict(list)
+        for place, name in enumerate(self._names()):
+            places[name].append(place)
+        return dict(places)
+
     def __len__(self) -> int:
         return len(self._items)
 
@@ -330,7 +342,9 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         return iter(self._items)
 
     def __contains__(self, item: object) -> bool:
-        return item in self._items or self._as_named(item) in self._names()
+        if isinstance(item, str | date | None):
+            return self._as_named(item) in self._places
+        return item in self._items
 
     def get(self, name: str | date | None) -> ItemT_co | None:
         """The item of this name, or None without one.
@@ -359,7 +373,7 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         return [Table(getattr(self, "name", "websites"), self._table())]
 
     def _ipython_key_completions_(self) -> list[Any]:
-        return [*filter(None, dict.fromkeys(self._names()))]
+        return [*filter(None, self._places)]
 
     def _part(self, part: slice) -> Self:
         return attrs.evolve(self, items=self._items[part])
@@ -370,17 +384,18 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
             # A midnight stands for its day, as in a frame of pandas.
             name = name.isoformat().removesuffix("T00:00:00")
         with suppress(ValueError):
-            return name if name in self._names() else normalise_hostname(name)
+            return name if name in self._places else normalise_hostname(name)
         return name
 
     def _place_of(self, given: str | date | None) -> int:
-        names, name = self._names(), self._as_named(given)
-        if (count := names.count(name)) > 1:
-            raise KeyError(f"{count} are {shown(name)}: take one by its place")
-        if not count:
-            hint = did_you_mean(str(name), filter(None, names))
-            raise KeyError(f"none of {len(names)} is {shown(name)}{hint}")
-        return names.index(name)
+        name = self._as_named(given)
+        places = self._places.get(name, [])
+        if len(places) > 1:
+            raise KeyError(f"{len(places)} are {shown(name)}: take one by its place")
+        if not places:
+            hint = did_you_mean(str(name), filter(None, self._places))
+            raise KeyError(f"none of {len(self)} is {shown(name)}{hint}")
+        return places[0]
 
     def __repr__(self) -> str:
         return self._as_text()

@@ -233,7 +233,7 @@ def table_of(
     rows: Iterable[tuple[Sides, Sequence[Column]]], field: str | None = None
 ) -> list[Column]:
     """The columns of a frame: of each query its outcomes, and the cells beside them."""
-    columns = stacked([_of_query(sides, cells, field) for sides, cells in rows])
+    columns = stacked(_of_query(sides, cells, field) for sides, cells in rows)
     columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
     return columns
 

@@ -6,10 +6,11 @@ same columns and types as one with many.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -100,27 +101,33 @@ def beside(values: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]
     return [*(column_of(name, [one] * rows) for name, one in values.items()), *columns]
 
 
-def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
+def stacked(tables: Iterable[Sequence[Column]]) -> list[Column]:
     """The rows of all *tables*, one below the other.
 
-    Columns are in the order of their first table. A table that lacks a
-    column has empty cells there.
+    Columns are in the order of their first table. A table that lacks a column has empty
+    cells there. No table is kept: the garbage collector looks at what is kept again and
+    again, so thousands of small tables would take more than their share of time.
     """
-    by_name = [{column.name: column for column in table} for table in tables]
-    rows = [*map(count_rows, tables)]
-    columns: list[Column] = []
-    for name in dict.fromkeys(chain.from_iterable(by_name)):
-        having = [table[name] for table in by_name if name in table]
-        # Only a table with rows tells the zone of its moments.
-        zone = common_zone([column.zone for column in having if any(column.cells)])
-        cells = (
-            table[name].cells if name in table else repeat(None, count)
-            for table, count in zip(by_name, rows, strict=True)
-        )
-        columns.append(
-            having[0]._replace(cells=[*chain.from_iterable(cells)], zone=zone)
-        )
-    return columns
+    rows = 0
+    first: dict[str, Column] = {}
+    cells: defaultdict[str, list[Any]] = defaultdict(list)
+    zones: defaultdict[str, set[str]] = defaultdict(set)
+    for table in tables:
+        by_name = {column.name: column for column in table}
+        for name, column in by_name.items():
+            first.setdefault(name, column)
+            cells[name].extend(repeat(None, rows - len(cells[name])))
+            cells[name].extend(column.cells)
+            # Only a table with rows tells the zone of its moments.
+            if any(column.cells):
+                zones[name].add(column.zone)
+        rows += count_rows(table)
+    for values in cells.values():
+        values.extend(repeat(None, rows - len(values)))
+    return [
+        column._replace(cells=cells[name], zone=common_zone(zones[name]))
+        for name, column in first.items()
+    ]
 
 
 def count_rows(columns: Sequence[Column]) -> int:
