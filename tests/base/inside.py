@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sitestats._base.errors import warn
 from sitestats._base.fields import FIELD_ROWS, Field
+from sitestats._base.forks import HeldAcrossForks
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.progress import ShowProgress, showing
+from sitestats._base.registry import Registry
 from sitestats._base.text import csv_line, unmarked
 from sitestats._query.periods import timezone as zone_name
 from sitestats.emulator._parameters import FIELDS as EMULATED_FIELDS
@@ -18,6 +20,8 @@ __all__ = [
     "FIELD_ROWS",
     "MODULE_OF_FIELDS",
     "Field",
+    "HeldAcrossForks",
+    "Registry",
     "ShowProgress",
     "csv_line",
     "normalise_hostname",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ __all__ = [
     "proxy_of_environment",
     "run_blocking",
     "send_request",
+    "set_clock_of_pools",
     "set_idle_seconds",
     "waiting_for_a_place",
 ]
@@ -50,6 +52,12 @@ def waiting_for_a_place(client: Client) -> Sequence[object]:
     """What waits for one of *client*'s connections, or has one."""
     queue: Sequence[object] = client._sender.pool._queues[Exchange.group()]
     return queue
+
+
+def set_clock_of_pools(patch: pytest.MonkeyPatch, clock: Callable[[], float]) -> None:
+    """Have pools of connections read the time from *clock*."""
+    clocks = SimpleNamespace(monotonic=clock)
+    patch.setattr("sitestats._transport.pool.time", clocks)
 
 
 def set_idle_seconds(patch: pytest.MonkeyPatch, seconds: float) -> None:

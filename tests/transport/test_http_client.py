@@ -18,6 +18,7 @@ from loopback import Connection, serve
 from sitestats import (
     AsyncClient,
     Client,
+    ClientClosedError,
     ConfigurationError,
     ConnectionFailedError,
     NotFoundError,
@@ -176,6 +177,16 @@ def test_what_is_no_client_is_refused(kind: Any, value: object) -> None:
     """What can't send is refused when the client is made."""
     with pytest.raises(ConfigurationError, match=r"http_client= is an httpx\."):
         kind(ADDRESS, http_client=value)
+
+
+def test_a_client_that_was_closed() -> None:
+    """It is refused; one that is closed later makes calls fail with an own error."""
+    with httpx.Client() as mine:
+        client = Client(ADDRESS, http_client=mine)
+    with pytest.raises(ConfigurationError, match="was closed"):
+        Client(ADDRESS, http_client=mine)
+    with pytest.raises(ClientClosedError, match="http_client= was closed"):
+        client.stats.get(QUERY)
 
 
 # --- what goes wrong --------------------------------------------------------------

@@ -34,6 +34,7 @@ from transport.inside import (
     StoppedError,
     run_blocking,
     send_request,
+    set_clock_of_pools,
     set_idle_seconds,
     waiting_for_a_place,
 )
@@ -220,6 +221,30 @@ def test_an_old_connection_is_not_used(
             assert client.request("GET", "/") == {}
             wait_until(lambda: not seconds or all(one.closed for one in server.open))
             assert server.connections == number
+
+
+@variants
+def test_idle_connections_of_a_burst(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The older ones are closed, although the newest one is used again and again."""
+    burst = threading.Barrier(5)
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        burst.wait(PLENTY)
+        connection.respond(b'{"ok": true, "pageviews": 3}')
+        while connection.request():
+            connection.respond(b'{"ok": true, "pageviews": 3}')
+
+    seconds = [1_000.0]
+    set_clock_of_pools(monkeypatch, lambda: seconds[0])
+    with serve(script) as server, opened(variant, server.address) as client:
+        client.stats.get_many([QUERY] * 5).collect()
+        for seconds[0] in (1_020.0, 1_040.0):
+            client.stats.get(QUERY)
+        wait_until(lambda: sum(one.closed for one in server.open) == 4)
+        assert server.connections == 5
 
 
 def test_closing_wakes_who_waits() -> None:

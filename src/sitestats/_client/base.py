@@ -122,12 +122,13 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
                 )
             given["proxy"] = None
         opened: Any = store
-        if store is not None and not hasattr(store, "set"):
+        if isinstance(store, (str, os.PathLike)):
             # A program that stores nothing needs no SQLite.
             from sitestats._store.sqlite import Store
 
-            opened = self._own_store = Store(cast("str", store))
+            opened = self._own_store = Store(store)
         if opened is not None:
+            _check_store(opened, is_awaited=self._is_awaited)
             _check_partition(opened, http_client, verify)
         settings = resolve(
             timeout=timeout,
@@ -301,6 +302,23 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
                 stacklevel=2,
                 source=self,
             )
+
+
+def _check_store(store: object, *, is_awaited: bool) -> None:
+    """Refuse what is no store, and what only the other client can use."""
+    from sitestats._store.stored_responses import is_asynchronous
+
+    methods = [getattr(store, name, None) for name in ("get", "set")]
+    if not all(map(callable, methods)):
+        raise ConfigurationError(
+            "store= is a path, a Store, or an object with the methods get and set, not "
+            f"a value of type {type(store).__name__}"
+        )
+    if is_asynchronous(store) and not is_awaited:
+        raise ConfigurationError(
+            f"a store of type {type(store).__name__} is asynchronous: use it with an "
+            "AsyncClient, or give a store whose methods block"
+        )
 
 
 def _check_partition(store: object, http_client: object, verify: object) -> None:

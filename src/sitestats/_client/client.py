@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Self, overload
 
@@ -17,6 +16,7 @@ from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
+from sitestats._wire.cached import cached_property
 from sitestats._wire.json_values import JsonValue
 
 from . import late

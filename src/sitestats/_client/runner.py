@@ -13,10 +13,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from inspect import isawaitable
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import anyio
@@ -78,14 +79,14 @@ class Stop:
     """Shared by threads that another thread may stop, once and for all."""
 
     def __init__(self) -> None:
-        self._stopped = threading.Event()
+        self._is_stopped = False
         self._ends: set[Callable[[], object]] = set()
 
     def stop(self) -> None:
         """End the calls under way, and let no other call begin."""
-        self._stopped.set()
+        self._is_stopped = True
         # A call that begins now sees the flag, and a call that is over ignores its end.
-        for end in [*self._ends]:
+        for end in self._ends.copy():
             end()
 
     @contextmanager
@@ -111,11 +112,15 @@ class Stop:
         Raises:
             StoppedError: It was stopped before that.
         """
-        self._stopped.wait(min(seconds, threading.TIMEOUT_MAX))
+        # All of it is in C: Ctrl-C can come within a threading.Event, which then keeps
+        # its lock for ever.
+        stopped = SimpleQueue[None]()
+        with self.ending(partial(stopped.put, None)), suppress(Empty):
+            stopped.get(timeout=min(seconds, threading.TIMEOUT_MAX))
         self._check()
 
     def _check(self) -> None:
-        if self._stopped.is_set():
+        if self._is_stopped:
             raise StoppedError
 
 
@@ -204,13 +209,11 @@ class _Runner:
         (self._stop or time).sleep(seconds)
 
     async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
-        return self._look_up_or_store(step)
-
-    def _look_up_or_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
         assert self._stored is not None, "only a client with a store has such a step"
         if isinstance(step, LookUp):
-            return self._stored.look_up(step.parameters, step.clock)
-        self._stored.store(step.parameters, step.response, step.stats, step.clock)
+            return await self._stored.look_up(step.parameters, step.clock)
+        stored = step.parameters, step.response, step.stats, step.clock
+        await self._stored.store(*stored)
         return None
 
 
@@ -243,10 +246,17 @@ class AsyncRunner(_Runner):
         await anyio.sleep(seconds)
 
     async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
-        # The store runs in a thread, since another process may have the file. All
-        # of the loop's threads may be in use, so there are two limits.
+        use = super()._use_store
+        # Another process may have the file, and all of the loop's threads may be in
+        # use, so there are two limits.
         with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
-            return await anyio.to_thread.run_sync(
-                self._look_up_or_store, step, abandon_on_cancel=True
-            )
+            if self._stored is not None and self._stored.is_awaited:
+                return await use(step)
+            try:
+                return await anyio.to_thread.run_sync(
+                    lambda: self.run_blocking(use(step)), abandon_on_cancel=True
+                )
+            except RuntimeError:
+                # The system refuses a further thread.
+                return await use(step)
         return None

@@ -46,7 +46,7 @@ Result: TypeAlias = "Outcome | BaseException"
 _NAME: Final = "sitestats-get-many"
 """The name of threads and tasks, for whoever lists them."""
 _END: Final = object()
-"""Marks the end of a thread's queries."""
+"""Marks the end of all threads' queries."""
 _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
 
@@ -126,27 +126,37 @@ class Workers(Generic[RunnerT]):
 
 
 class Threads(Workers[Runner]):
-    """Threads, each of which runs one query after another."""
+    """Threads, each of which runs one query after another.
+
+    The system may refuse a thread, at a limit of a container or at the interpreter's
+    end. Then there are fewer, and without any the caller's own thread runs the queries.
+    """
 
     def __init__(self, runner: Runner, deadline: Deadline, *, fresh: bool) -> None:
         self._stop = Stop()
         super().__init__(runner.stopped_by(self._stop), deadline, fresh=fresh)
         self._jobs = SimpleQueue[Any]()
-        self._started = 0
+        self._threads = list[Thread]()
 
     def _give(self, job: Job) -> None:
         # Each runs in a copy of the caller's context, as tasks do.
         self._jobs.put((contextvars.copy_context(), job))
-        if self._started < self._under_way:
-            self._started += 1
+        if len(self._threads) < self._under_way:
             # The thread is a daemon, so that a program can end while a block is open.
-            Thread(target=self._work, name=_NAME, daemon=True).start()
+            thread = Thread(target=self._work, name=_NAME, daemon=True)
+            self._threads.append(thread)
+            try:
+                thread.start()
+            except RuntimeError:
+                self._threads.remove(thread)
 
     def _work(self) -> None:
         for context, job in iter(self._jobs.get, _END):
             context.run(self._run, job)
             # Nothing is kept alive during the wait for a query.
             del context, job
+        # This is for the next thread.
+        self._jobs.put(_END)
 
     def _run(self, job: Job) -> None:
         try:
@@ -157,8 +167,13 @@ class Threads(Workers[Runner]):
 
     async def _wait_for_result(self) -> Result:
         while True:
+            if not self._threads and self._results.empty():
+                context, job = self._jobs.get()
+                context.run(self._run, job)
             with suppress(Empty):
                 return self._results.get(timeout=_POLL_SECONDS)
+            # Ctrl-C may have come before a thread began.
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def abandon(self) -> None:
         """End all threads, and wait for none: a client of the user's may hold it up."""
@@ -166,8 +181,7 @@ class Threads(Workers[Runner]):
             # In a forked child a stop would shut the connections of the parent.
             return
         self._stop.stop()
-        for _ in range(self._started):
-            self._jobs.put(_END)
+        self._jobs.put(_END)
 
 
 # --- tasks ------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import re
+from collections.abc import Awaitable
 from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
@@ -139,6 +140,9 @@ class KeyValueStore(Protocol):
     ``SiteStatsWarning``, and the request is sent. It may have the ``max_age`` and the
     ``partition`` of a ``Store``.
 
+    The methods of a store for an ``AsyncClient`` may be asynchronous, as those of
+    ``redis.asyncio`` are.
+
     Example:
         >>> class InMemory:
         ...     def __init__(self) -> None:
@@ -158,7 +162,7 @@ class KeyValueStore(Protocol):
     """
 
     # The parameters are positional, so that your methods can name them otherwise.
-    def get(self, key: str, /) -> bytes | None:
+    def get(self, key: str, /) -> bytes | Awaitable[bytes | None] | None:
         """The value of *key*, or None."""
         ...
 

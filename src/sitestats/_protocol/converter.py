@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -30,6 +29,7 @@ import msgspec
 
 from sitestats._base.errors import Problem
 from sitestats._base.fields import ENVELOPE, FIELD_ROWS, FIELDS
+from sitestats._base.forks import LockHeldAcrossForks
 from sitestats._base.zones import find_zone
 from sitestats._results import websites
 from sitestats._results.entries import entry_class
@@ -38,7 +38,7 @@ from sitestats._wire.json_values import JsonValue
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """The errors of ``msgspec.convert``, the second for half of a surrogate pair."""
-_FIRST_USE: Final = threading.Lock()
+_FIRST_USE: Final = LockHeldAcrossForks()
 """msgspec 0.22 may crash if threads use a type for the first time at once."""
 _SENT: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 """The attributes that have another name in JSON."""

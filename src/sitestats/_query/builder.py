@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
-from functools import cached_property
 from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
@@ -22,6 +21,7 @@ from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
 from sitestats._base.zones import zone_names
 from sitestats._public import Public
+from sitestats._wire.cached import cached_property
 
 from . import periods, rules, urls
 from .parameters import (

@@ -5,7 +5,6 @@ that span several steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Literal
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ import attrs
 from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import SEARCHABLE, TOTALS
 from sitestats._base.text import shown
+from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import Credentials, HttpRequest
 
 from .parameters import PAGE_FILTERS, in_order, is_documented, number_in, parameter_of

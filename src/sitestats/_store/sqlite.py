@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -14,6 +13,7 @@ from typing import Any, Final, Self
 import attrs
 
 from sitestats._base.errors import ConfigurationError, warn
+from sitestats._base.forks import HeldAcrossForks
 from sitestats._configuration.settings import positive_count
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
@@ -49,6 +49,10 @@ DELETE FROM entries WHERE used < ? OR key IN (
 """
 
 
+_INHERITED: Final[list[sqlite3.Connection]] = []
+"""Connections of a parent, which this process neither uses nor closes."""
+
+
 @attrs.frozen
 class StoreStats(Public):
     """The size and the use of a store: ``Store.stats()``."""
@@ -61,7 +65,7 @@ class StoreStats(Public):
     """How many responses this process took from the store."""
 
 
-class Store(Public):
+class Store(Public, HeldAcrossForks):
     """Responses about past days, in a SQLite file: ``Client(store=…)``.
 
     Threads, processes and clients may share one file. Only its owner can read it, since
@@ -103,9 +107,7 @@ class Store(Public):
         max_bytes: int = 256 * 1024 * 1024,
         partition: str = "",
     ) -> None:
-        # Each process has its own connection, since none survives a fork.
-        self._connections: dict[int, sqlite3.Connection] = {}
-        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
         self._writes = self._hits = 0
         self.path: Path = Path(path)
         if not self.path.name:
@@ -115,6 +117,7 @@ class Store(Public):
         self.max_age: timedelta | None = max_age
         self.max_bytes: int = positive_count("max_bytes", max_bytes)
         self.partition: str = partition
+        super().__init__()
 
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None (as a ``KeyValueStore``)."""
@@ -178,7 +181,8 @@ class Store(Public):
     def close(self) -> None:
         """Close the file in this process; a later use opens it again."""
         with self._lock:
-            if connection := self._connections.pop(os.getpid(), None):
+            connection, self._connection = self._connection, None
+            if connection is not None:
                 connection.close()
 
     def __enter__(self) -> Self:
@@ -199,10 +203,22 @@ class Store(Public):
             sqlite3.Error: It can't be opened, is damaged, or is in use for too long.
         """
         with self._lock:
-            process = os.getpid()
-            if process not in self._connections:
-                self._connections[process] = self._open()
-            return self._connections[process].execute(statement, values).fetchall()
+            if self._connection is None:
+                self._connection = self._open()
+            return self._connection.execute(statement, values).fetchall()
+
+    def _before_fork(self) -> None:
+        # SQLite must not be in use, and counts the locks of a file for each process: a
+        # child with an open connection of its parent would believe that it has locks.
+        with suppress(sqlite3.Error):
+            self.close()
+
+    def _after_fork_in_child(self) -> None:
+        if self._connection is not None:
+            # The fork did not wait for it, or it was made in C. To close it here would
+            # release locks of the parent's.
+            _INHERITED.append(self._connection)
+            self._connection = None
 
     def _insist(self, statement: str, *values: object) -> list[Any]:
         try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from inspect import isawaitable, iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
@@ -26,6 +27,17 @@ _REST: Final = 10.0
 """How many seconds a store is not used after it failed."""
 
 
+def is_asynchronous(store: object) -> bool:
+    """Whether the methods of *store* are awaited."""
+    # Those of redis.asyncio return what is awaited, but are no coroutine functions.
+    is_async_client = hasattr(store, "__aenter__") and not hasattr(store, "__enter__")
+    return is_async_client or iscoroutinefunction(getattr(store, "get", None))
+
+
+def _do_nothing() -> None:
+    pass
+
+
 @attrs.define(eq=False)
 class StoredResponses:
     """The responses in a store that belong to one client.
@@ -40,11 +52,18 @@ class StoredResponses:
     _resting_until: float = 0.0
     _has_warned: bool = False
 
-    def look_up(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
-        """The stored response to *parameters* at the time *now*, if one can be used."""
-        return self._try(lambda: self._read(parameters, now))
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the store is asynchronous; another one blocks, and awaits nothing."""
+        return is_asynchronous(self._store)
 
-    def store(
+    async def look_up(
+        self, parameters: Parameters, now: datetime
+    ) -> HttpResponse | None:
+        """The stored response to *parameters* at the time *now*, if one can be used."""
+        return await self._try(self._read(parameters, now))
+
+    async def store(
         self,
         parameters: Parameters,
         response: HttpResponse,
@@ -54,27 +73,27 @@ class StoredResponses:
         """Store *response*, which was read as *stats* at the time *now*, if the rules
         allow it.
         """
-        self._try(lambda: self._write(parameters, response, stats, now))
+        await self._try(self._write(parameters, response, stats, now))
 
-    def _read(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
+    async def _read(self, parameters: Parameters, now: datetime) -> HttpResponse | None:
         if (text := response_key(parameters, now)) is None:
             return None
         key = self._key(parameters.hostname, "response", text)
-        data = self._store.get(key)
+        data = await self._result(self._store.get(key))
         entry = None if data is None else StoreEntry.from_bytes(bytes(data))
         max_age: timedelta | None = getattr(self._store, "max_age", MAX_AGE)
         if entry is None or not entry.is_usable(now, max_age):
             return None
-        if parameters.timezone is None and not same_zone(
-            self._zone(parameters.hostname), entry.timezone
-        ):
-            return None
-        used: Callable[[str], None] | None = getattr(self._store, "used", None)
+        if parameters.timezone is None:
+            zone = await self._zone(parameters.hostname)
+            if not same_zone(zone, entry.timezone):
+                return None
+        used: Callable[[str], object] | None = getattr(self._store, "used", None)
         if used is not None:
-            used(key)
+            await self._result(used(key))
         return entry.response
 
-    def _write(
+    async def _write(
         self,
         parameters: Parameters,
         response: HttpResponse,
@@ -83,16 +102,27 @@ class StoredResponses:
     ) -> None:
         hostname, zone = parameters.hostname, stats.timezone
         # An open period counts, too: a website whose zone was changed has other days.
-        if parameters.timezone is None and zone and zone != self._zone(hostname):
-            self._store.set(self._key(hostname, "zone", ""), zone.encode())
+        if parameters.timezone is None and zone and zone != await self._zone(hostname):
+            key = self._key(hostname, "zone", "")
+            await self._result(self._store.set(key, zone.encode()))
         if pair := to_store(parameters, response, stats, now):
             key = self._key(hostname, "response", pair[0])
-            self._store.set(key, pair[1].to_bytes())
+            await self._result(self._store.set(key, pair[1].to_bytes()))
 
-    def _zone(self, hostname: str) -> str | None:
+    async def _zone(self, hostname: str) -> str | None:
         """The zone of a website in the newest response to a query without a zone."""
-        data = self._store.get(self._key(hostname, "zone", ""))
+        data = await self._result(self._store.get(self._key(hostname, "zone", "")))
         return None if data is None else bytes(data).decode()
+
+    async def _result(self, returned: Any) -> Any:
+        """What a method of the store *returned*, awaited if that is asynchronous."""
+        if not isawaitable(returned):
+            return returned
+        if self.is_awaited:
+            return await returned
+        # A coroutine that nobody awaits would warn of that.
+        getattr(returned, "close", _do_nothing)()
+        raise TypeError("it returns what is awaited: define get with “async def”")
 
     def _key(self, hostname: str, kind: str, text: str) -> str:
         settings = self._settings
@@ -111,11 +141,12 @@ class StoredResponses:
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return f"{hostname}:{kind}:{digest}"
 
-    def _try(self, action: Callable[[], HttpResponse | None]) -> HttpResponse | None:
+    async def _try(self, action: Awaitable[HttpResponse | None]) -> HttpResponse | None:
         if time.monotonic() < self._resting_until:
+            cast("Any", action).close()
             return None
         try:
-            return action()
+            return await action
         except Exception as error:  # noqa: BLE001 - a store of the user's may raise any
             self._resting_until = time.monotonic() + _REST
             if not self._has_warned:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from idna import IDNAError
 
 from sitestats._base.errors import (
+    ClientClosedError,
     ConnectionFailedError,
     InvalidResponseError,
     RequestTimeoutError,
@@ -42,9 +43,15 @@ class Failures:
     """Turns what was raised on the way into an error of this package."""
 
     def __init__(
-        self, settings: Settings, redactor: Redactor, library: Any, proxy: Any
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        library: Any,
+        client: Any,
+        proxy: Any,
     ) -> None:
-        """Know the errors of *library*: of httpx, or of httpx2."""
+        """Know the errors of *library*, httpx or httpx2, and of its *client*."""
+        self._client = client
         self._redactor, self._library = redactor, library
         # httpx lets errors of socksio through, which is there if a proxy needs it.
         self._socks = getattr(sys.modules.get("socksio"), "SOCKSError", ())
@@ -80,7 +87,7 @@ class Failures:
         # A hook of the user may have a client of ours.
         ours = ProtocolError, TransportError
         if not isinstance(error, (OSError, *ours, library.HTTPError, self._socks)):
-            return None
+            return self._closed(error)
         # httpcore's pool raises its errors from None, so the cause is the context. An
         # error of a mock such as respx can be the cause of its own cause.
         links, last = list[BaseException](), error
@@ -107,6 +114,12 @@ class Failures:
                 **known,
             )
         return self._broken(links, known)
+
+    def _closed(self, error: BaseException) -> ClientClosedError | None:
+        """The error after the user has closed the client of httpx."""
+        if not isinstance(error, RuntimeError) or not self._client.is_closed:
+            return None
+        return ClientClosedError("http_client= was closed: make a new client.")
 
     def _broken(self, links: list[BaseException], known: Any) -> ConnectionFailedError:
         message = f"Could not connect to {self._origin}{self._proxy}: "

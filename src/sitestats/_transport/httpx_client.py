@@ -188,11 +188,16 @@ def library_of(http_client: object, *, is_awaited: bool) -> ModuleType:
     """httpx, or httpx2 where *http_client* is of that.
 
     Raises:
-        ConfigurationError: It is not a client, or one for the other client of ours.
+        ConfigurationError: It is not a client, or is for the other client of ours, or
+            was closed.
     """
     name = "AsyncClient" if is_awaited else "Client"
     for library in filter(None, map(sys.modules.get, ("httpx", "httpx2"))):
-        if http_client is None or isinstance(http_client, getattr(library, name)):
+        if http_client is None:
+            return library
+        if isinstance(http_client, getattr(library, name)):
+            if cast("Any", http_client).is_closed:
+                raise ConfigurationError("http_client= was closed: give an open one")
             return library
     raise ConfigurationError(
         f"http_client= is an httpx.{name}, which this {name} sends by, not a value of "

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl
-import threading
 import time
 from collections import deque
 from itertools import islice
@@ -13,6 +11,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from sitestats._base.errors import ClientClosedError
+from sitestats._base.forks import HeldAcrossForks
 
 from .reading import Reading
 from .sockets import Exchange, Route, connect, send_and_read
@@ -22,7 +21,7 @@ _IDLE_SECONDS: Final = 30.0
 and close what is older: that is seen before a connection is used again."""
 
 
-class Pool:
+class Pool(HeldAcrossForks):
     """At most *limit* requests at a time, who waits longest first; idle connections.
 
     The tasks of an event loop share its places, as all threads do without one: an event
@@ -33,14 +32,13 @@ class Pool:
         self._limit = limit
         self._is_closed = False
         self._idle: deque[tuple[socket.socket, float]] = deque()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
-        # A collection of garbage may end an abandoned task while this thread has it.
-        self._lock = threading.RLock()
         self._queues = WeakKeyDictionary[Any, dict[Exchange, None]]()
         """The exchanges of each group as they arrived: the first ones have a place."""
+        super().__init__()
+
+    def _after_fork_in_child(self) -> None:
+        # The connections belong to the parent, and so do the requests.
+        self._queues = WeakKeyDictionary[Any, dict[Exchange, None]]()
         self._close_idle()
 
     def _close_idle(self) -> None:
@@ -60,9 +58,6 @@ class Pool:
             TimeoutError: The time for the whole call was up.
             ClientClosedError: The pool was closed.
         """
-        if self._process != os.getpid():
-            # In a forked child, the inherited connections belong to the parent.
-            self._begin()
         with self._lock:
             queue = exchange.queue = self._queues.setdefault(exchange.group(), {})
             if len(queue) >= self._limit:
@@ -107,6 +102,7 @@ class Pool:
             with self._lock:
                 if kept is not None:
                     self._idle.append((kept, time.monotonic()))
+                self._close_old()
                 if self._is_closed:
                     self._close_idle()
         return reading
@@ -116,14 +112,23 @@ class Pool:
 
         For a fresh one idle ones are closed, so that there are never too many.
         """
-        oldest = time.monotonic() - _IDLE_SECONDS
         with self._lock:
+            self._close_old()
             while self._idle:
-                sock, since = self._idle.pop()
-                if not fresh and since > oldest and _is_silent(sock):
+                sock, _ = self._idle.pop()
+                if not fresh and _is_silent(sock):
                     return sock
                 sock.close()
         return None
+
+    def _close_old(self) -> None:
+        """Close what nobody used for long: it is at the left end, since the connection
+        that was used last is taken first.
+        """
+        now = time.monotonic()
+        # A test may set the clock back: then nobody knows how old a connection is.
+        while self._idle and not 0 <= now - self._idle[0][1] < _IDLE_SECONDS:
+            self._idle.popleft()[0].close()
 
     @property
     def is_open(self) -> bool:

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
-from weakref import WeakSet
 
+from sitestats._base.registry import Registry
 from sitestats._configuration.secrets import SHORTEST, Secret
 
 _MARK: Final = "…".encode()
@@ -84,7 +84,7 @@ _LOGGERS: Final = (
 )
 """httpx logs an address and a status line at INFO, and httpcore, where it connects, the
 headers of a response at DEBUG: a service that repeats a key would have it logged."""
-_REDACTORS: Final = WeakSet[Redactor]()
+_REDACTORS: Final = Registry[Redactor]()
 """The redactors of all clients: a record does not tell whose request it is about."""
 
 
@@ -92,8 +92,11 @@ class _Redaction(logging.Filter):
     """Lets every record through, without credentials."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        text = clean = record.getMessage()
-        for redactor in [*_REDACTORS]:
+        try:
+            text = clean = record.getMessage()
+        except Exception:  # noqa: BLE001 - the handlers report a record that is wrong
+            return True
+        for redactor in _REDACTORS:
             clean = redactor.text(clean)
         if clean != text:
             record.msg, record.args = clean, None

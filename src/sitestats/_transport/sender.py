@@ -13,8 +13,10 @@ from __future__ import annotations
 import traceback
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sitestats._base.forks import HeldAcrossForks
 from sitestats._configuration.secrets import secrets_in
 from sitestats._wire.messages import HttpResponse
 
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     Ending = Callable[[Callable[[], object]], AbstractContextManager[None]]
 
 
-class Sender:
+class Sender(HeldAcrossForks):
     """Sends requests, blocking, or awaited under asyncio or trio; threads may share a
     blocking one, tasks and event loops an awaited one.
     """
@@ -61,9 +63,11 @@ class Sender:
         # Whether httpx connects, and not our own pool.
         self._is_far = http_client is not None or proxy is not None
         self._is_watched = self._is_far and (is_awaited or proxy is not None)
-        self._client = http_client or own_client(
-            settings, self.pool, proxy, is_awaited=is_awaited
+        self._make_client = partial(
+            own_client, settings, self.pool, proxy, is_awaited=is_awaited
         )
+        self._client = http_client or self._make_client()
+        self._uses_pool_of_httpx = http_client is None and proxy is not None
         # A client of an emulator has the emulator's clock, which a test may have set.
         self.clock: Callable[[], float] | None = getattr(
             http_client, "emulator_clock", None
@@ -72,8 +76,16 @@ class Sender:
         self._redactor = Redactor((settings.api_key, settings.user_id, *others))
         self.redact = self._redactor.text
         redact_logs(self._redactor)
-        self._failures = Failures(settings, self._redactor, self._library, proxy)
+        self._failures = Failures(
+            settings, self._redactor, self._library, self._client, proxy
+        )
         self._outgoing = Outgoing(settings, self._library, http_client)
+        super().__init__()
+
+    def _after_fork_in_child(self) -> None:
+        if self._uses_pool_of_httpx:
+            # Its pool, and the lock of that, may be in use by a thread of the parent.
+            self._client = self._make_client()
 
     run_blocking = staticmethod(run_blocking)
 

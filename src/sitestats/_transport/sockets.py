@@ -14,7 +14,6 @@ import math
 import os
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
@@ -28,6 +27,7 @@ import anyio
 import attrs
 from anyio import wait_readable, wait_writable  # at once: calls import nothing
 
+from sitestats._base.loops import running_loop
 from sitestats._wire.messages import HttpRequest
 
 from .reading import Reading
@@ -129,7 +129,9 @@ class Exchange:
         # a thread shuts the connection when the time is up.
         timer = threading.Timer(self.left(math.inf), self.end)
         timer.daemon = True
-        timer.start()
+        # If the system refuses a further thread, each read has its own limit alone.
+        with suppress(RuntimeError):
+            timer.start()
         try:
             yield
         finally:
@@ -161,16 +163,7 @@ class AwaitedExchange(Exchange):
     new_event: ClassVar[Any] = anyio.Event
     _calls: int = 0
 
-    @staticmethod
-    def group() -> Any:
-        """Its event loop."""
-        # Blocking calls need no asyncio, which takes as long to import as httpx.
-        import asyncio
-
-        try:
-            return asyncio.get_running_loop()
-        except RuntimeError:
-            return sys.modules["trio"].lowlevel.current_trio_token()
+    group = staticmethod(running_loop)
 
     async def wait_for_place(self) -> None:
         """Wait for the event, for as long as the whole call may take."""
@@ -253,8 +246,12 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     addresses = Future[list[Any]]()
     done, finish = socket.socketpair()
     exchange.sockets.append(done)
-    # A threading.Thread would wait for a threading.Event until it runs.
-    _thread.start_new_thread(work, ())
+    try:
+        # A threading.Thread would wait for a threading.Event until it runs.
+        _thread.start_new_thread(work, ())
+    except RuntimeError:
+        # The system refuses a further thread, so nothing limits the look-up.
+        work()
     await exchange.do(done, wait_readable, done.recv, 1)
     # An exchange that was ended did not wait for the thread.
     exchange.left()

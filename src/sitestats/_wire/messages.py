@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, Protocol
 from urllib.parse import quote
 
 import attrs
 
 from sitestats._public import Public
+
+from .cached import cached_property
 
 
 @lru_cache(maxsize=256)
