@@ -136,7 +136,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("clock", {}, "now is missing"),
     ("clock", {"now": 7}, "now must be ISO 8601 with a zone"),
     ("clock", {"now": "tomorrow"}, "now must be ISO 8601 with a zone"),
-    ("clock", {"now": "2026-03-15T12:00:00"}, "now needs a time zone"),
+    ("clock", {"now": "2026-03-15T12:00:00"}, "now must be ISO 8601 with a zone"),
     ("clock", {"time": None}, "'time' is not an argument of clock"),
     ("reset", {"rolle": "owner"}, "did you mean 'role'"),
     ("reset", {"role": "Owner"}, "role must be one of"),
@@ -150,7 +150,8 @@ WRONG: list[tuple[str, object, str]] = [
     ("forget_requests", {"all": True}, "'all' is not an argument"),
     ("add_key", {"accesses": []}, "did you mean 'access'"),
     ("stop", {"base_url": "http://127.0.0.1:1"}, "no emulator was started on port 1"),
-    ("serve", {}, "POST /-/serve does not exist: use one of GET /-/, POST /-/reset"),
+    ("serve", {}, "'serve' is not a path below /-/: use "),
+    ("website", {}, "did you mean 'websites'"),
 ]
 
 
@@ -161,6 +162,8 @@ def test_what_is_wrong_changes_nothing(emulator: Emulator, http: httpx.Client) -
     for content in (b"", b"{", b"\xff", b"[" * 100_000):
         response = http.post("/-/websites", content=content)
         assert response.json()["error"].startswith("the body is not JSON")
+    response = http.get("/-/fail_next")
+    assert response.json()["error"] == "/-/fail_next takes POST, not GET"
     response = http.post("/-/load?host=a.example", content=b"path\n/\n")
     assert "did you mean 'hostname'" in response.json()["error"]
     assert emulator.websites == ("example.com",)

@@ -85,6 +85,8 @@ BROKEN = [
     (["Content-Length: many"], b""),
     (["Content-Length: 1", "Content-Length: 2"], b"ab"),
     (["Content-Length: 99999999999"], b""),
+    (["X-Blank : 1"], b""),
+    (["no header"], b""),
 ]
 
 

@@ -190,6 +190,9 @@ def test_settings_are_checked() -> None:
 def test_a_setting_that_does_not_exist() -> None:
     """The message names the setting that is probably meant."""
     emulator = Emulator()
+    # It would not be accepted; another one is given to the constructor.
+    with pytest.raises(AttributeError):
+        emulator.api_key = "mine"  # type: ignore[misc]
     emulator.add_website("example.com")
     with pytest.raises(TypeError, match="did you mean 'timezone'"):
         emulator.change_website("example.com", time_zone="UTC")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Self, overload
@@ -13,6 +14,7 @@ from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons, compare_pairs
 from sitestats._protocol import operations
 from sitestats._protocol.check_setup import SetupReport, check_setup
+from sitestats._protocol.flow import Moment
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -213,7 +215,8 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get(query).pageviews
             1586
         """
-        started = self._runner.moment()
+        clock = self._runner.clock or time.time
+        started = Moment(time.monotonic(), clock())
         return self._runner.run(
             operations.get_stats(self._session, query, started, fresh=fresh)
         )

@@ -135,18 +135,14 @@ class _Runner:
         self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
         self.run_blocking: Callable[..., Any] = sender.run_blocking
         self.redact: Callable[[str], str] = sender.redact
-        self._clock: Callable[[], float] | None = sender.clock
+        self.clock: Callable[[], float] | None = sender.clock
+        """The clock of an emulator; None for this machine's."""
         self._stored: StoredResponses | None = None
         if settings.store is not None:
             # Few programs have a store.
             from sitestats._store.stored_responses import StoredResponses
 
             self._stored = StoredResponses(settings.store, settings)
-
-    def moment(self) -> Moment:
-        """The present, on both clocks."""
-        unix = time.time() if self._clock is None else self._clock()
-        return Moment(time.monotonic(), unix)
 
     async def run_steps(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -189,7 +185,8 @@ class _Runner:
     async def _run_step(self, step: Others, on_note: Observer | None) -> Any:
         match step:
             case Now():
-                return self.moment()
+                clock = self.clock or time.time
+                return Moment(time.monotonic(), clock())
             case Sleep(seconds):
                 await self._sleep(seconds)
             case Note(event):

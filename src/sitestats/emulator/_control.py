@@ -63,7 +63,9 @@ def _is_from_a_page(request: RecordedRequest) -> bool:
 
 def _arguments(request: RecordedRequest) -> dict[str, Any]:
     """The arguments of a call: an object of JSON, or nothing."""
-    data = _json(request) if request.body.strip() else {}
+    if not request.body.strip():
+        return {}
+    data = _json(request)
     if not isinstance(data, dict):
         raise TypeError(f"the body must be a JSON object, not {data!r}")
     return cast("dict[str, Any]", data)
@@ -102,17 +104,23 @@ def _moment(arguments: Mapping[str, Any]) -> datetime | None:
     if not isinstance(text, str):
         raise TypeError(f"{form}, or null for the clock, not {text!r}")
     try:
-        return datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{form}, not {text!r}") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"{form}, not {text!r}")
+    return moment
 
 
 # --- the paths ------------------------------------------------------------------------
 
 
 def _unknown(_emulator: Emulator, request: RecordedRequest) -> object:
-    known = ", ".join(f"{method} {PREFIX}{name}" for method, name in _CALLS)
-    raise ValueError(f"{request} does not exist: use one of {known}")
+    name = request.path.removeprefix(PREFIX)
+    names = list(dict.fromkeys(name for _, name in _CALLS))
+    check_names([name], names, f"a path below {PREFIX}")
+    methods = " or ".join(method for method, known in _CALLS if known == name)
+    raise ValueError(f"{request.path} takes {methods}, not {request.method}")
 
 
 def _same(name: str) -> Call:
@@ -146,7 +154,7 @@ def _websites(emulator: Emulator, _request: RecordedRequest) -> object:
 
 def _add_websites(emulator: Emulator, request: RecordedRequest) -> object:
     data = _json(request)
-    websites: list[Any] = data if isinstance(data, list) else [data]
+    websites = cast("list[object]", data) if isinstance(data, list) else [data]
     before = emulator.websites
     try:
         for website in websites:
@@ -201,7 +209,7 @@ def _made(emulator: Emulator, arguments: dict[str, Any]) -> Emulator:
     options = dict(arguments)
     if "now" in options:
         options["now"] = _moment(options)
-    kind = type(emulator)
+    kind = cast("Any", type(emulator))
     names = [*inspect.signature(kind).parameters]
     check_names(options, [*names, "demo", "made_up", "days"], "a setting")
     is_demo = options.pop("demo", False)

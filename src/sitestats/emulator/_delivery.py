@@ -196,6 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self) -> None:
         try:
+            self._check_headers()
             body = self._read_body()
         except ValueError as error:
             self.send_error(HTTPStatus.BAD_REQUEST, str(error))
@@ -217,6 +218,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._send(response, fault)
+
+    def _check_headers(self) -> None:
+        # A line that is no header, or that has a blank before its colon, hides those
+        # below it.
+        if self.headers.defects or self.headers.get_payload():
+            raise ValueError("A line of the head is not a header")
 
     def _read_body(self) -> bytes:
         """The body of a request, of a known length or in chunks.

@@ -133,14 +133,12 @@ class Emulator:
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None:
                 check_credential(name, text)
-        self.api_key: str = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
-        """The key with access to every website."""
-        self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
-        """The ID of the user, for the Admin API."""
+        self._api_key = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
+        self._user_id = f"sa_user_id_{uuid4()}" if user_id is None else user_id
         self._service = Service(
             Rows(),
-            self.user_id,
-            {self.api_key: None},
+            self._user_id,
+            {self._api_key: None},
             fixed=now,
             role=role,
             website_limit=website_limit,
@@ -219,6 +217,16 @@ class Emulator:
         return emulator
 
     # -- websites, keys and rows
+
+    @property
+    def api_key(self) -> str:
+        """The key with access to every website."""
+        return self._api_key
+
+    @property
+    def user_id(self) -> str:
+        """The ID of the user, for the Admin API."""
+        return self._user_id
 
     @property
     def now(self) -> datetime | None:
@@ -450,7 +458,7 @@ class Emulator:
 
     def _become(self, other: Emulator) -> None:
         """Be as *other*, which is new, for a program in another language."""
-        self.api_key, self.user_id = other.api_key, other.user_id
+        self._api_key, self._user_id = other.api_key, other.user_id
         self._service = other._service
         self.clear_faults()
         self.forget_requests()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from fnmatch import fnmatchcase
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 from attrs import validators
@@ -79,8 +79,9 @@ def sent_headers(
     """
     if headers is not None and not isinstance(headers, Mapping):
         raise TypeError(f"headers must be a mapping, not {headers!r}")
-    given: Mapping[Any, Any] = {} if headers is None else headers
-    pairs = [*given.items()]
+    pairs: list[tuple[object, Any]] = []
+    if headers is not None:
+        pairs += cast("Mapping[object, Any]", headers).items()
     if redirect is not None:
         pairs.append(("location", redirect))
     if retry_after is not None:

@@ -12,7 +12,7 @@ import attrs
 
 from sitestats._wire import messages
 
-_ADDRESS: Final = re.compile(r"https?://[^/?]*", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
 """The start of a target that is a whole address, as proxies are sent it."""
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
 """Headers whose values a repr hides, because reprs appear in logs and test reports."""
@@ -57,16 +57,15 @@ class RecordedRequest:
         As HTTP says, blanks around a header's value are no part of it, several headers
         of one name are one list, and a target may be a whole address.
         """
-        address = _ADDRESS.match(target)
-        if address is not None:
-            target = target[address.end() :]
         path, _, query = target.partition("?")
+        if not path.startswith("/"):
+            path = _ADDRESS.sub("", path) or "/"
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        values: dict[str, list[str]] = {}
-        for name, value in headers:
-            values.setdefault(name.lower(), []).append(value.strip(" \t"))
-        joined = {name: ", ".join(texts) for name, texts in values.items()}
-        return cls(method, path or "/", pairs, Headers(joined), body)
+        values: dict[str, str] = {}
+        for name, text in headers:
+            lower, value = name.lower(), text.strip(" \t")
+            values[lower] = f"{values[lower]}, {value}" if lower in values else value
+        return cls(method, path, pairs, Headers(values), body)
 
     @property
     def params(self) -> dict[str, str]:

@@ -358,7 +358,7 @@ def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]
                 f"row {number} is {row!r}, not a mapping: give a list of mappings, as "
                 "in load([{'path': '/'}])"
             )
-    names = dict.fromkeys(chain(["hostname"], *numbered.values()))
+    names: dict[Any, None] = dict.fromkeys(chain(["hostname"], *numbered.values()))
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"a column's name is text, not {name!r}")
