@@ -240,10 +240,10 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (":2", "two columns or keys are the hostname"),
     ]),
     "too many cells": ("a.csv", "hostname\na.example\nb.example,c", [
-        (":3", "more cells than the first"),
+        (":3", "no column has a name for 'c': name its column, or leave it"),
     ]),
     "a cell without a name": ("a.csv", "hostname,\na.example,\nb.example,c", [
-        (":3", "more cells than the first"),
+        (":3", "no column has a name for 'c': name its column, or leave it"),
     ]),
     "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
         (":2: hostname", "is not a valid"),
@@ -260,7 +260,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         "hostname,label\na.example,x\nA.Example.,y\nb,c,d\nc\nd.example\nd.example,z",
         [
             (":3", "here and at a.csv:2, with the label 'y' here and 'x' there: leave"),
-            (":4", "more cells"),
+            (":4", "no column has a name for 'd'"),
             (":5: hostname", "is not a valid"),
             (":7", "d.example is given twice"),
         ],
@@ -539,7 +539,9 @@ def test_a_list_is_read_as_it_looks_or_refused(
         area = f"B2:B{1 + len(table)}" if is_merged else "A1:A1"
         data = workbook(header, *table, change=lambda sheet: sheet.merge_cells(area))
     shown = [
-        WebsiteSpec(host, zone, WORDS[public], None if label is None else str(label))
+        WebsiteSpec(
+            host, zone, WORDS[public], None if label is None else str(label).strip()
+        )
         for host, zone, public, label in table
     ]
     try:
@@ -585,7 +587,7 @@ def test_a_label_is_read_as_it_was(label: str) -> None:
     """Whatever `websites list` did to keep a spreadsheet from taking it for a formula,
     a label comes back as it was, with every character.
     """
-    text = "hostname,label\n" + csv_line(["a.example", label])
+    text = "hostname,label,has_ssl\n" + csv_line(["a.example", label, True])
     assert load(text) == ((WebsiteSpec("a.example", label=label),), [])
 
 

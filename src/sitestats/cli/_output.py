@@ -34,12 +34,13 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     formula, unless --raw is given: any visitor of a website can write one. In a
     terminal, what it would obey is shown as an escape.
     """
-    values: list[list[object]] = [[*columns]]
-    values += ([row.get(name) for name in columns] for row in rows)
-    if sys.stdout.isatty():
-        values = [[*map(_for_terminal, line)] for line in values]
-    marked = not is_raw()
-    text = "".join(csv_line(line, marked=marked) for line in values)
+    marked, in_terminal = not is_raw(), sys.stdout.isatty()
+    text = csv_line(columns, marked=marked)
+    for row in rows:
+        values = [row.get(name) for name in columns]
+        if in_terminal:
+            values = [*map(_for_terminal, values)]
+        text += csv_line(values, marked=marked)
     # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
     click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
 

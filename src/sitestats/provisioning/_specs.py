@@ -93,7 +93,8 @@ class WebsiteSpec(Public):
         columns, separated by commas, semicolons or tabs. TOML begins with
         ``[[websites]]``, a table for each website. JSON is a list of objects or of
         host names, or an object with that list as ``"websites"``. The first line
-        decides on the format, whatever the file is called.
+        decides on the format, whatever the file is called. A title may be above the
+        header, and a line such as ``sep=;``; a file without a header has names alone.
 
         The first sheet of a workbook (the extra ``excel``) is read as CSV. A cell that
         may look otherwise than it is stored is an error if its column is read: merged
@@ -102,14 +103,16 @@ class WebsiteSpec(Public):
 
         The columns are the arguments of this class, in any case and spelled with spaces
         or hyphens, too. Only ``hostname`` is required. An empty cell is a value that is
-        left out, and ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a spreadsheet's
-        ``WAHR`` and ``FALSCH``. The output of ``sitestats websites list`` is such a
-        list, too; its other columns are ignored. ``#`` begins a comment in text and
+        left out, as are blanks around a value, except in labels of JSON, TOML and the
+        output of ``sitestats websites list``. That is such a list, too; its other
+        columns are ignored. ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a
+        spreadsheet's ``WAHR`` and ``FALSCH``. ``#`` begins a comment in text and
         TOML, and in CSV where the line has no separator, or is above the header.
 
         A list is in UTF-8. A website that is listed again with the same values counts
         once. A ``SiteStatsWarning`` tells of it, and of ignored columns, other sheets,
-        hidden rows and columns, and rows of CSV that begin with ``#``.
+        hidden rows and columns, rows of CSV that begin with ``#``, a title, and a
+        column without a name that numbers the rows.
 
         Args:
             path: The file, or one that is open for reading bytes, such as

@@ -1,0 +1,330 @@
+"""The formats of lists: names by line, CSV, TOML, JSON or a workbook of Excel."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, zip_longest
+from typing import Any, Final, TypeAlias, cast
+
+import attrs
+
+from sitestats._base.errors import warn
+from sitestats._base.hostnames import normalise_hostname
+from sitestats._base.text import shown, unmarked
+
+from ._mistakes import problem, refuse
+from ._workbooks import read_workbook
+
+Row: TypeAlias = tuple[str, list[tuple[str | None, Any]]]
+"""The place of a website, and its values by the list's own names. A problem is in place
+of a value, or has no name if it is about the row."""
+Cells: TypeAlias = tuple[str, Sequence[Any]]
+"""The place of a row of a table, and its cells."""
+
+OF_THE_SERVICE: Final = frozenset(
+    ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
+)
+"""The columns of a saved list of websites that only the service decides."""
+_TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")
+_SEPARATOR_LINE: Final = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+"""The line that tells Excel the separator."""
+_SEPARATORS: Final = ",;\t"
+_COMMENT: Final = re.compile(r"(?:^|\s)#")
+"""The beginning of a comment; a dashboard's address may have a ``#`` of its own."""
+_ROWS_TO_HEADER: Final = 20
+"""The rows among which the one with the names of the columns is looked for."""
+_SAVE: Final = "save it as UTF-8, in Excel as CSV UTF-8"
+_UTF_16: Final = f"the file is UTF-16, such as Unicode Text: {_SAVE}"
+_OTHER_FILES: Final = {
+    b"\xd0\xcf\x11\xe0": "the file is an old workbook (.xls), or has a password: save "
+    "it as .xlsx without a password, or as CSV UTF-8",
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+    b"\x1f\x8b": "the file is compressed: unpack it",
+    b"PAR1": "the file is Parquet: save it as CSV UTF-8",
+    b"%PDF": "the file is a PDF: save the list as .xlsx, or as CSV UTF-8",
+}
+
+
+def folded(name: str) -> str:
+    """The name of a column without case, blanks and signs."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def read_list(data: bytes, name: str, columns: Mapping[str, str]) -> Iterator[Row]:
+    """The websites of a list, whatever its format is.
+
+    Raises:
+        InvalidInputError: It can't be understood.
+    """
+    hostname = folded(columns.get("hostname", "hostname"))
+    # A workbook may come by a pipe, too.
+    if data.startswith(b"PK\x03\x04"):
+        return _table(read_workbook(data, name), hostname)
+    text = _text(data, name)
+    lines = [*io.StringIO(text, newline="")]
+    content = Content.of(lines, hostname)
+    if is_toml := _TOML.match(content.first):
+        return _tree(_parsed(tomllib.loads, text, "TOML", name), name)
+    if content.first.startswith(("[", "{")) and not is_toml:
+        # Objects are read as pairs, since a key may be there twice.
+        of_json = partial(json.loads, object_pairs_hook=tuple)
+        return _tree(_parsed(of_json, text, "JSON", name), name)
+    if content.first.startswith("<"):
+        refuse(
+            "the file is HTML or XML, whatever it is called: open it in a spreadsheet, "
+            "and save it as .xlsx, or as CSV UTF-8",
+            name,
+        )
+    if content.is_names:
+        return _names(text, name)
+    return _table(_csv(lines, content, name), hostname)
+
+
+def _text(data: bytes, name: str) -> str:
+    for beginning, message in _OTHER_FILES.items():
+        if data.startswith(beginning):
+            refuse(message, name)
+    if b"\0" in data[:2]:
+        refuse(_UTF_16, name)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        refuse(f"the file is not UTF-8: {_SAVE}", name)
+
+
+def _parsed(parse: Any, text: str, format_name: str, name: str) -> Any:
+    try:
+        return parse(text)
+    except (RecursionError, ValueError) as error:
+        refuse(f"not valid {format_name}: {error}", name)
+
+
+def _names(text: str, name: str) -> Iterator[Row]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if host := _COMMENT.split(line, maxsplit=1)[0].strip():
+            yield f"{name}:{number}", [("hostname", host)]
+
+
+def _tree(tree: Any, name: str) -> Iterator[Row]:
+    if isinstance(tree, (dict, tuple)):
+        pairs = _pairs(tree)
+        tree = pairs[0][1] if [key for key, _ in pairs] == ["websites"] else None
+    if not isinstance(tree, list):
+        refuse("the websites are a list, or the list 'websites' and no more", name)
+    for index, website in enumerate(cast("Sequence[Any]", tree)):
+        where = f"{name}: websites[{index}]"
+        if isinstance(website, str):
+            yield where, [("hostname", website)]
+        elif isinstance(website, (dict, tuple)):
+            yield where, _pairs(website)
+        else:
+            message = f"a website has fields, or is a host name, not {shown(website)}"
+            yield where, [(None, problem(message, where))]
+
+
+def _pairs(table: Any) -> list[tuple[str | None, Any]]:
+    return [*(table.items() if isinstance(table, dict) else table)]
+
+
+# --- CSV --------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Content:
+    """Where the content of a text begins, and how its cells are separated."""
+
+    start: int
+    """The index of the first line that is neither empty nor a comment."""
+    first: str
+    """This line, without blanks around it."""
+    separator: str
+    has_header: bool
+    """Whether one of the first rows names the column of the host names."""
+
+    @classmethod
+    def of(cls, lines: Sequence[str], hostname: str) -> Content:
+        """Look at the first *lines*."""
+        start, told = _first_line(lines, hostname), ""
+        first = "".join(lines[start : start + 1])
+        # The separator may be a tab.
+        if separator := _SEPARATOR_LINE.fullmatch(first.strip("\r\n")):
+            told = separator[1]
+            start += 1 + _first_line(lines[start + 1 :], hostname)
+            first = "".join(lines[start : start + 1])
+        first = first.strip()
+        widths = {
+            separator: _width_of_header(lines, start, separator, hostname)
+            for separator in told or _SEPARATORS
+        }
+        best = max(widths, key=lambda separator: widths[separator])
+        if not widths[best] and not told:
+            best = max(_SEPARATORS, key=first.count)
+        return cls(start, first, best, has_header=told != "" or widths[best] > 0)
+
+    @property
+    def is_names(self) -> bool:
+        """Whether each line is a host name, rather than a row."""
+        if self.has_header or "." not in self.first:
+            return False
+        line = _COMMENT.split(self.first, maxsplit=1)[0]
+        # The address of a dashboard may have a separator.
+        cells = [line] if "://" in line else line.split(self.separator)
+        return len(cells) == 1 or not any(map(_is_host, cells))
+
+
+def _first_line(lines: Iterable[str], hostname: str) -> int:
+    """The index of the first line that is no comment, or that names the columns."""
+    for index, line in enumerate(map(str.strip, lines)):
+        if line and (line[0] != "#" or hostname in _cells_of(line)):
+            return index
+    return 0
+
+
+def _cells_of(line: str) -> set[str]:
+    separator = max(_SEPARATORS, key=line.count)
+    return {folded(cell) for cell in line.split(separator)}
+
+
+def _reader(lines: Iterable[str], separator: str) -> Any:
+    return csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+
+
+def _width_of_header(
+    lines: Sequence[str], start: int, separator: str, hostname: str
+) -> int:
+    """The cells of the row that names the columns, if they are separated so."""
+    try:
+        for row in islice(
+            _reader(islice(lines, start, None), separator), _ROWS_TO_HEADER
+        ):
+            if hostname in map(folded, row):
+                return len(row)
+    except csv.Error:
+        # It has other separators, or a mistake that is told when it is read.
+        pass
+    return 0
+
+
+def _csv(lines: Sequence[str], content: Content, name: str) -> Iterator[Cells]:
+    """The rows of CSV, without comments: lines with ``#`` and without a separator."""
+    # The numbers of the lines stay.
+    numbered = ["\n"] * content.start + [*lines[content.start :]]
+    reader = _reader(numbered, content.separator)
+    try:
+        for row in reader:
+            number: int = reader.line_num
+            where, line = f"{name}:{number}", numbered[number - 1].strip()
+            # A quoted cell differs from the text of its line.
+            if line != content.first and line[:1] == "#" == row[0][:1]:
+                if "".join(row).strip() == line:
+                    continue
+                warn(f"{where}: the row counts: if it is a comment, leave it out")
+            yield where, [*map(unmarked, row)]
+    except csv.Error as error:
+        refuse(f"not valid CSV: {error}", f"{name}:{reader.line_num}")
+
+
+# --- tables -----------------------------------------------------------------------
+
+
+def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
+    """The websites of a table, below the row that names its columns."""
+    filled = [(where, cells) for where, cells in rows if any(map(_is_filled, cells))]
+    at = _index_of_header(filled, hostname)
+    if at is None:
+        yield from _without_header(filled)
+        return
+    _check_above(filled[:at])
+    header = [str(cell).strip() for cell in filled[at][1]]
+    # Text that the service has is as it is; blanks that somebody typed are slips.
+    is_saved = not OF_THE_SERVICE.isdisjoint(map(folded, header))
+    below = filled[at + 1 :]
+    is_numbered = _has_index(header, below)
+    if is_numbered:
+        place = filled[at][0].rpartition(":")[0]
+        warn(f"{place}: the first column numbers the rows, and is left out")
+    for where, cells in below:
+        pairs = [*zip_longest(header, cells, fillvalue="")]
+        if is_numbered:
+            del pairs[0]
+        values: list[tuple[str | None, Any]] = [
+            (key, _value(cell, is_saved=is_saved)) for key, cell in pairs if key
+        ]
+        nameless = [cell for key, cell in pairs if not key and _is_filled(cell)]
+        if nameless:
+            message = (
+                f"no column has a name for {shown(nameless[0])}: name its column, or "
+                "leave it out; a value with the separator needs quotes around it"
+            )
+            values = [(None, problem(message, where))]
+        yield where, values
+
+
+def _is_filled(cell: object) -> bool:
+    return not isinstance(cell, str) or bool(cell.strip())
+
+
+def _value(cell: Any, *, is_saved: bool) -> Any:
+    """A cell of a table; an empty one, or one of blanks, is a value left out."""
+    if not isinstance(cell, str):
+        return cell
+    return (cell if is_saved else cell.strip()) or None
+
+
+def _is_host(cell: object) -> bool:
+    try:
+        return bool(normalise_hostname(str(cell).strip()))
+    except ValueError:
+        return False
+
+
+def _index_of_header(rows: Sequence[Cells], hostname: str) -> int | None:
+    """The index of the row that names the columns, or where one is missing 0; None if
+    the first row is a website.
+    """
+    for index, (_, cells) in enumerate(rows[:_ROWS_TO_HEADER]):
+        if hostname in {folded(cell) for cell in cells if isinstance(cell, str)}:
+            return index
+    if rows and any(map(_is_host, rows[0][1])):
+        return None
+    return 0 if rows else None
+
+
+def _without_header(rows: Sequence[Cells]) -> Iterator[Row]:
+    """The websites of a table without a header, which are names alone."""
+    for where, cells in rows:
+        filled = [cell for cell in cells if _is_filled(cell)]
+        if len(filled) > 1:
+            refuse(
+                "the columns have no names: add a first row, such as "
+                "hostname, timezone, label",
+                rows[0][0],
+            )
+        yield where, [("hostname", filled[0])]
+
+
+def _check_above(rows: Sequence[Cells]) -> None:
+    """Warn of a title above the header, and refuse a website there."""
+    for where, cells in rows:
+        if any(map(_is_host, cells)):
+            refuse(
+                "the row is above the one that names the columns: move it below", where
+            )
+    if rows:
+        first = next(filter(_is_filled, rows[0][1]))
+        warn(f"{rows[0][0]}: what is above the header is left out: {shown(first)}")
+
+
+def _has_index(header: Sequence[str], rows: Sequence[Cells]) -> bool:
+    """Whether the first column numbers the rows, as pandas writes its index."""
+    if not rows or header[0] or len(header) == 1:
+        return False
+    numbers = [str(cells[0]).strip() for _, cells in rows]
+    return all(map(str.isdecimal, numbers)) and len({*numbers}) == len(numbers)

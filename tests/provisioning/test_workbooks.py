@@ -1,0 +1,210 @@
+"""Workbooks as lists: what is read costs what is filled, and text is as it looks."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import xlsxwriter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitestats import InvalidInputError, SiteStatsWarning, WebsiteSpec
+
+ROWS = [["hostname", "timezone", "label"], ["a.example", "UTC", "x"]]
+SPECS = (WebsiteSpec("a.example", "UTC", label="x"),)
+
+
+def workbook(
+    rows: list[list[str]] = ROWS, change: Callable[[Any, Any], object] | None = None
+) -> bytes:
+    """A workbook with these texts, after *change* of the book and its sheet."""
+    stream = io.BytesIO()
+    book: Any = xlsxwriter.Workbook(stream, {"in_memory": True})
+    sheet = book.add_worksheet("Liste")
+    for row, cells in enumerate(rows):
+        for column, value in enumerate(cells):
+            sheet.write_string(row, column, value)
+    if change:
+        change(book, sheet)
+    book.close()
+    return stream.getvalue()
+
+
+def load(data: bytes, **options: Any) -> tuple[WebsiteSpec, ...]:
+    """The specifications of a workbook."""
+    return WebsiteSpec.load(io.BytesIO(data), **options)
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def with_part(data: bytes, change: Callable[[str], str], name: str = SHEET) -> bytes:
+    """The workbook with another text of this part."""
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for info in old.infolist():
+            text = old.read(info).decode()
+            new.writestr(info, change(text) if info.filename == name else text)
+    return stream.getvalue()
+
+
+def with_pattern(data: bytes, pattern: str, replacement: str) -> bytes:
+    """The workbook with another text in its sheet."""
+    return with_part(data, lambda text: re.sub(pattern, replacement, text))
+
+
+def format_the_last_cell(book: Any, sheet: Any) -> None:
+    """As a format that was drawn down to the end of the sheet leaves it."""
+    sheet.write_blank(1_048_575, 16_383, None, book.add_format({"bold": True}))
+
+
+def set_heights(_: Any, sheet: Any) -> None:
+    """As a height that was set for many rows leaves them."""
+    for row in range(2, 30_000):
+        sheet.set_row(row, 30)
+
+
+def merge_far_below(_: Any, sheet: Any) -> None:
+    """Cells without a value, merged over many rows."""
+    sheet.merge_range(10, 0, 20_000, 3, "")
+
+
+DECLARED: dict[str, bytes] = {
+    "formatted cell": workbook(change=format_the_last_cell),
+    "heights": workbook(change=set_heights),
+    "merged": workbook(change=merge_far_below),
+    "dimension": with_pattern(
+        workbook(), '(dimension ref)="[^"]*', r'\1="A1:XFD1048576'
+    ),
+    "no dimension": with_pattern(workbook(), "<dimension [^>]*>", ""),
+    "no references": with_pattern(workbook(), '(<c|<row) r="[^"]*"', r"\1"),
+    "formulas of small charts": with_pattern(
+        workbook(change=format_the_last_cell),
+        "</worksheet>",
+        "<extLst><f>A1</f></extLst></worksheet>",
+    ),
+}
+
+
+@pytest.mark.parametrize("data", DECLARED.values(), ids=DECLARED)
+def test_what_a_sheet_declares_costs_nothing(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sheet is read until its last value, however large it says that it is: no cell
+    is made of what is only formatted, merged or declared.
+    """
+    from openpyxl.cell.read_only import ReadOnlyCell
+
+    made: list[object] = []
+    init: Any = ReadOnlyCell.__init__
+
+    def count(self: Any, *arguments: Any, **named: Any) -> None:
+        made.append(self)
+        init(self, *arguments, **named)
+
+    monkeypatch.setattr(ReadOnlyCell, "__init__", count)
+    assert load(data) == SPECS
+    assert len(made) == 6
+
+
+def test_a_value_far_away_is_read() -> None:
+    """A million rows without a cell may be between the rows of a list. A note beside it
+    is refused with its place.
+    """
+    data = workbook(change=lambda _, sheet: sheet.write(1_048_575, 0, "b.example"))
+    assert [spec.hostname for spec in load(data)] == ["a.example", "b.example"]
+    data = workbook(change=lambda _, sheet: sheet.write(5, 16_383, "a note"))
+    with pytest.raises(
+        InvalidInputError, match=r"Liste!6: no column has a name for 'a"
+    ):
+        load(data)
+
+
+BOMBS: dict[str, tuple[bytes, str]] = {
+    "a sheet": (
+        with_part(workbook(), lambda text: text + " " * 300_000_000),
+        "unpacks to 286 megabytes: copy the list alone",
+    ),
+    "texts": (
+        with_part(
+            workbook(), lambda text: text + " " * 40_000_000, "xl/sharedStrings.xml"
+        ),
+        "unpacks to 38 megabytes: copy the list alone",
+    ),
+    "merged again and again": (
+        with_pattern(
+            workbook(),
+            "</sheetData>",
+            "</sheetData><mergeCells>"
+            + '<mergeCell ref="A1:XFD1048576"/>' * 1000
+            + "</mergeCells>",
+        ),
+        "damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "words"), BOMBS.values(), ids=BOMBS)
+def test_a_bomb_is_refused(data: bytes, words: str) -> None:
+    """A workbook that unpacks to far more than a list has is not unpacked, nor read
+    where its merged cells would take hours.
+    """
+    assert len(data) < 10**6
+    with pytest.raises(InvalidInputError, match=words):
+        load(data)
+
+
+def test_entities_do_not_expand() -> None:
+    """Some bytes of XML can stand for gigabytes of text."""
+    entities = "<!ENTITY a0 'aaaaaaaaaa'>"
+    for level in range(1, 13):
+        entities += f"<!ENTITY a{level} '{f'&a{level - 1};' * 10}'>"
+
+    def expand(text: str) -> str:
+        text = text.replace("?>", f"?><!DOCTYPE a [{entities}]>", 1)
+        return text.replace("<t>x</t>", "<t>&a12;</t>").replace("<v>2<", "<v>&a12;<")
+
+    for part in (SHEET, "xl/sharedStrings.xml"):
+        with pytest.raises(InvalidInputError, match="damaged"):
+            load(with_part(workbook(), expand, part))
+
+
+@settings(max_examples=25)  # each makes a workbook
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), max_size=9))
+def test_a_text_is_read_as_it_looks(labels: list[str]) -> None:
+    """Characters that XML can't hold, and texts that look like their escapes, are the
+    letters that a spreadsheet shows.
+    """
+    labels = ["a\rb", "_x000D_", "_x005F_", *labels]
+    rows = [["hostname", "label", "has_ssl"]]
+    rows += ([f"w{index}.example", label, "true"] for index, label in enumerate(labels))
+    assert [spec.label for spec in load(workbook(rows))] == labels
+
+
+def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:
+    """Hidden rows and columns without a value are no news; nor are merged cells to the
+    right of the list. Those within it are refused.
+    """
+
+    def hide(book: Any, sheet: Any) -> None:
+        sheet.set_row(50, None, None, {"hidden": True})
+        sheet.set_column(7, 9, None, None, {"hidden": True})
+        book.add_worksheet("empty").write_blank(50, 7, None, book.add_format())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SiteStatsWarning)
+        assert load(workbook(change=hide)) == SPECS
+    data = workbook(change=lambda _, sheet: sheet.merge_range("C2:E2", "x"))
+    assert load(data) == SPECS
+    data = workbook(change=lambda _, sheet: sheet.merge_range("B2:C2", "UTC"))
+    with pytest.raises(InvalidInputError, match=r"Liste!C2: the cell is merged"):
+        load(data)
