@@ -17,6 +17,7 @@ TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from("'=+-@,;\" \r\n\t
 @example("\n=1")
 @example("'\t=1;'")
 @example("''tis")
+@example("a\rb")
 def test_each_text_comes_back(text: str) -> None:
     """A reader of CSV gets a text that has at most marks before formulas, and
     ``unmarked`` takes exactly these away.

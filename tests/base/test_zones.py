@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+import warnings
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -18,6 +21,7 @@ from base.inside import zone_name
 from fake_responses import read_response, stats_json
 from inside import zone_names
 from sitestats import InvalidInputError, SiteStatsWarning, StatsQuery, WebsiteSpec
+from sitestats.emulator import Emulator
 
 ZONES = st.sampled_from(sorted(zone_names()))
 
@@ -168,11 +172,36 @@ SUGGESTIONS = {
     "Asia/Kathandu": "Asia/Katmandu",
 }
 NO_SUGGESTIONS = (
-    *("CEST", "PST", "IST", "AEST", "UTC+1", "GMT+2", "+02:00", "Etc/GMT+15", "ACT"),
-    *("W. Europe Standard Time", "Asia/Bangalore", "Europe", "Pacific", "West", ""),
+    "Etc/GMT+15",
+    "Etc/GMT+99",
+    "UTC+27",
+    "+01:17",
+    "ACT",
+    "Asia/Bangalore",
+    "Europe",
+    "Pacific",
+    "West",
+    "",
     # One mistake from Asia/Irkutsk, and from Asia/Yakutsk.
-    *("Asia/Iakutsk", "Etc/GMT+99", "America/Argentina/Sam_Juam"),
+    "Asia/Iakutsk",
+    "America/Argentina/Sam_Juam",
 )
+LIKELY = {
+    "Eastern Time": "'America/New_York'",
+    "Eastern Time (US & Canada)": "'America/New_York'",
+    "pacific daylight time": "'America/Los_Angeles'",
+    "CEST": "'Europe/Paris'",
+    "PST": "'America/Los_Angeles'",
+    "BST": "'Europe/London' or 'Asia/Dhaka'",
+    "IST": "'Asia/Kolkata' or 'Europe/Dublin' or 'Asia/Jerusalem'",
+    "GMT+1": "'Europe/Paris' or 'Etc/GMT-1'",
+    "UTC-05:00": "'America/New_York' or 'Etc/GMT+5'",
+    "+0530": "'Asia/Kolkata'",
+    "(GMT+01:00) Amsterdam, Berlin, Bern": "'Europe/Amsterdam'",
+    "W. Europe Standard Time": "'Europe/Berlin'",
+    "eastern standard time": "'America/New_York'",
+    "Tokyo Standard Time": "'Asia/Tokyo'",
+}
 
 
 @pytest.mark.parametrize(("zone", "right"), SUGGESTIONS.items(), ids=SUGGESTIONS)
@@ -185,11 +214,72 @@ def test_a_zone_is_suggested_that_is_certainly_meant(
     assert advice_on(zone, tmp_path) == {f"did you mean {right!r}?"}
 
 
+@pytest.mark.parametrize(("zone", "likely"), LIKELY.items(), ids=LIKELY)
+def test_likely_zones_are_named(tmp_path: Path, zone: str, likely: str) -> None:
+    """Abbreviations, offsets and names of Windows mean a place, or one of several."""
+    assert advice_on(zone, tmp_path) == {f"it may mean {likely}: name the place"}
+
+
 @pytest.mark.parametrize("zone", NO_SUGGESTIONS)
-def test_no_zone_is_suggested_that_is_likely_alone(tmp_path: Path, zone: str) -> None:
+def test_no_zone_is_suggested_that_nobody_knows(tmp_path: Path, zone: str) -> None:
     """A website's zone can't be changed after it was added, so nothing is guessed."""
     wanted = {"name a place, such as 'Europe/Amsterdam'"}
     assert advice_on(zone, tmp_path) == wanted
+
+
+MISLEADING = {
+    "Etc/GMT+1": "'Etc/GMT+1' is UTC-1: the signs of these names are reversed",
+    "EST": "'EST' is UTC-5 all year: better name a place, such as 'America/New_York'",
+    "MET": "'MET' is UTC+1, and UTC+2 in summer: better name a place, such as "
+    "'Europe/Paris'",
+    "GMT": "'GMT' is UTC all year: better name a place, such as 'Europe/London'",
+}
+
+
+@pytest.mark.parametrize(("zone", "meaning"), MISLEADING.items(), ids=MISLEADING)
+def test_a_zone_that_misleads_is_told_before_it_is_added(
+    zone: str, meaning: str
+) -> None:
+    """An add can't be undone, so a warning says what the name means: once for a list,
+    and never for a website that is already there.
+    """
+    emulator = Emulator()
+    emulator.add_website("old.example", timezone=zone)
+    with emulator.client() as client, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        (old,) = client.websites.list()
+        assert client.websites.plan([WebsiteSpec.of(old)]).complete
+        assert told == []
+        client.websites.add("new.example", timezone=zone)
+        WebsiteSpec("new.example", timezone=zone)
+        text = f"hostname;timezone\na.example;{zone}\nb.example;{zone}\n"
+        client.websites.ensure(WebsiteSpec.load(io.BytesIO(text.encode())))
+    assert [str(warning.message) for warning in told] == [
+        meaning,
+        meaning,
+        f"<file>:2: {meaning}",
+    ]
+
+
+@given(ZONES)
+def test_names_of_places_do_not_mislead(zone: str) -> None:
+    """A warning is about names alone that are no places."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        WebsiteSpec("a.example", timezone=zone)
+    is_place = "/" in zone and not zone.startswith("Etc/")
+    assert not (told and is_place)
+
+
+@given(st.text("utcgm+-:()01359 aAberlin,./", max_size=30))
+def test_any_text_is_refused_or_a_zone(zone: str) -> None:
+    """Whatever was typed, the advice has names that are accepted."""
+    try:
+        StatsQuery("a.example").timezone(zone)
+    except InvalidInputError as error:
+        advice = error.problems[0].message.partition("tz database: ")[2]
+        for name in re.findall("'(.+?)'", advice):
+            assert zone_name(name) == name
 
 
 def advice_on(zone: str, folder: Path) -> set[str]:

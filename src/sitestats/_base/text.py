@@ -87,15 +87,20 @@ def csv_line(values: Iterable[object], *, marked: bool = True) -> str:
     a b,true,,"d,e",'=1+1,a;'-1,1-1
     """
     cells = [_cell(value, marked=marked) for value in values]
-    # Readers drop blanks around a cell without quotes.
-    has_blanks = any(isinstance(cell, str) and cell != cell.strip() for cell in cells)
+    needs_quotes = any(isinstance(cell, str) and _needs_quotes(cell) for cell in cells)
     line = StringIO()
     csv.writer(
         line,
-        quoting=csv.QUOTE_ALL if has_blanks else csv.QUOTE_MINIMAL,
+        quoting=csv.QUOTE_ALL if needs_quotes else csv.QUOTE_MINIMAL,
         lineterminator="\n",
     ).writerow(cells)
     return line.getvalue()
+
+
+def _needs_quotes(cell: str) -> bool:
+    """Whether a reader would change it, in which the csv module sees no reason."""
+    # Blanks around a cell are dropped, and before Python 3.13 it may end a line.
+    return cell != cell.strip() or "\r" in cell
 
 
 def _cell(value: object, *, marked: bool) -> object:

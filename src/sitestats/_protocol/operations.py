@@ -12,8 +12,10 @@ from sitestats._base.errors import (
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
+    warn,
 )
 from sitestats._base.text import shown
+from sitestats._base.zone_words import hidden_meaning
 from sitestats._configuration.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._query.builder import StatsQuery, query_against, validated
 from sitestats._results.outcomes import Failed, Succeeded
@@ -68,10 +70,13 @@ def add_website(
 ) -> Flow[AddedWebsite]:
     """Add one website to the user's default team (section 4.2).
 
-    Without *warned*, differences from the arguments are in the result alone, and a
-    response of which a value can't be read is an error.
+    Without *warned*, differences from the arguments are in the result alone, a
+    response of which a value can't be read is an error, and it was told before that a
+    time zone is not what many people mean by its name.
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
+    if warned and timezone is not None and (meaning := hidden_meaning(timezone)):
+        warn(meaning)
     response = yield from _exchange(request, session)
     asked = hostname, timezone, public
     return read(session.settings, read_added, response, request, asked, warned=warned)

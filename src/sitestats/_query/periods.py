@@ -20,6 +20,7 @@ from dateutil.relativedelta import relativedelta
 
 from sitestats._base.errors import Problem
 from sitestats._base.text import did_you_mean, shown
+from sitestats._base.zone_words import likely_zones
 from sitestats._base.zones import (
     NO_PACKAGE,
     nearest_zone,
@@ -215,6 +216,8 @@ def timezone(name: object, where: str = "timezone", rule: str = "timezone-name")
     hint = "name a place, such as 'Europe/Amsterdam'"
     if isinstance(name, str) and (right := nearest_zone(name)):
         hint = f"did you mean {right!r}?"
+    elif isinstance(name, str) and (likely := likely_zones(name)):
+        hint = f"it may mean {' or '.join(map(repr, likely))}: name the place"
     elif not packaged_names():
         hint = NO_PACKAGE
     message = f"{shown(name)} is not a name of the tz database: {hint}"

@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import islice, repeat, zip_longest
 from typing import Any, Final, TypeAlias, cast
 
 import attrs
@@ -215,7 +215,7 @@ def _width_of_header(
 def _csv(lines: Sequence[str], content: Content, name: str) -> Iterator[Cells]:
     """The rows of CSV, without comments: lines with ``#`` and without a separator."""
     # The numbers of the lines stay.
-    numbered = ["\n"] * content.start + [*lines[content.start :]]
+    numbered = [*repeat("\n", content.start), *lines[content.start :]]
     reader = _reader(numbered, content.separator)
     try:
         for row in reader:

@@ -26,8 +26,14 @@ _BY_HAND: Final = (
 )
 _HEADINGS: Final = ("", "state", "timezone", "public", "label", "")
 _COLUMNS: Final = (
-    *("hostname", "written", "state", "timezone", "public", "label"),
-    *("differences", "error"),
+    "hostname",
+    "written",
+    "state",
+    "timezone",
+    "public",
+    "label",
+    "differences",
+    "error",
 )
 """The names of a row."""
 _MOST_NAMED: Final = 5
@@ -229,8 +235,12 @@ class _Items(HasRows[Never], Displayed):
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [
             (
-                *(item.names, item.state.replace("_", " "), item.expected.timezone),
-                *(item.expected.public, item.spec.label, item.detail() or None),
+                item.names,
+                item.state.replace("_", " "),
+                item.expected.timezone,
+                item.expected.public,
+                item.spec.label,
+                item.detail() or None,
             )
             for item in items
         ]
@@ -356,5 +366,7 @@ def existing(
     names = (name.removeprefix("is_") for name in getattr(website, "unknown", ()))
     unread = ", ".join(n for n in names if getattr(spec, n, None) is not None)
     error = InvalidResponseError(f"{unread} can't be read") if unread else None
-    state: State = "differing" if differences else "unknown" if unread else "present"
+    state: State = "unknown" if unread else "present"
+    if differences:
+        state = "differing"
     return ProvisionedWebsite(spec, state, website, differences, error)

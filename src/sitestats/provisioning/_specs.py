@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, cast
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, BinaryIO, Final, cast
 
 import attrs
 
@@ -17,6 +19,7 @@ from sitestats._base.errors import (
 )
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import shown
+from sitestats._base.zone_words import hidden_meaning
 from sitestats._base.zones import same_zone
 from sitestats._protocol.requests import website_value
 from sitestats._public import Public
@@ -43,7 +46,9 @@ class WebsiteSpec(Public):
             but is not a failure.
 
     A value that is None is not compared with an existing website. NaN, which pandas has
-    in an empty cell, counts as None.
+    in an empty cell, counts as None. A ``SiteStatsWarning`` tells of a time zone that
+    is not what many people mean by its name: ``Etc/GMT+1`` is UTC-1, and ``EST`` has no
+    summer time.
 
     Raises:
         InvalidInputError: A value breaks a rule; ``problems`` has all of them.
@@ -72,6 +77,7 @@ class WebsiteSpec(Public):
                 if value is not None or name == "hostname":
                     value = problems.check(website_value, name, value)
                 object.__setattr__(self, name, value)
+            _note_zone(self.timezone)
             accepts = cast("object", self.accept_differing)
             if not isinstance(accepts, bool):
                 message = f"must be true or false, not {shown(accepts)}"
@@ -111,8 +117,9 @@ class WebsiteSpec(Public):
 
         A list is in UTF-8. A website that is listed again with the same values counts
         once. A ``SiteStatsWarning`` tells of it, and of ignored columns, other sheets,
-        hidden rows and columns, rows of CSV that begin with ``#``, a title, and a
-        column without a name that numbers the rows.
+        hidden rows and columns, rows of CSV that begin with ``#``, a title, a column
+        without a name that numbers the rows, and each time zone that is not what many
+        people mean by its name, such as ``Etc/GMT+1``, which is UTC-1.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
@@ -148,13 +155,15 @@ class WebsiteSpec(Public):
         """
         unique: dict[str, tuple[WebsiteSpec, str]] = {}
         again: list[str] = []
+        zones: dict[str, str] = {}
         given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
         with Problems() as problems:
             for where, fields in load_fields(
                 path, columns, problems, ignore=ignore_columns
             ):
                 try:
-                    spec = cls(**given | fields)
+                    with _zones_noted(zones, where):
+                        spec = cls(**given | fields)
                 except InvalidInputError as error:
                     problems += [
                         attrs.evolve(problem, where=f"{where}: {problem.where}")
@@ -171,6 +180,8 @@ class WebsiteSpec(Public):
                 f"websites that are listed again count once: {again[0]}"
                 + (f" and {len(again) - 1:,} more" if again[1:] else "")
             )
+        for zone, where in zones.items():
+            warn(f"{where}: {hidden_meaning(zone)}")
         return tuple(spec for spec, _ in unique.values())
 
     @classmethod
@@ -190,12 +201,42 @@ class WebsiteSpec(Public):
         """
         if {"timezone", "is_public", "label"}.intersection(website.unknown):
             raise InvalidInputError(website.problems)
-        return cls(
-            website.hostname,
-            timezone=website.timezone,
-            public=website.is_public,
-            label=website.label or None,
-        )
+        # It is there, whatever its zone means.
+        with _zones_noted({}):
+            return cls(
+                website.hostname,
+                timezone=website.timezone,
+                public=website.is_public,
+                label=website.label or None,
+            )
+
+
+_NOTED: Final[ContextVar[tuple[dict[str, str], str] | None]] = ContextVar(
+    "_NOTED", default=None
+)
+"""Where the zones are noted that mislead, and the place; None to warn of each."""
+
+
+@contextmanager
+def _zones_noted(zones: dict[str, str], where: str = "") -> Generator[None]:
+    """Note the first place of each zone that misleads, in place of a warning."""
+    before = _NOTED.set((zones, where))
+    try:
+        yield
+    finally:
+        _NOTED.reset(before)
+
+
+def _note_zone(zone: str | None) -> None:
+    meaning = None if zone is None else hidden_meaning(zone)
+    if zone is None or meaning is None:
+        return
+    noted = _NOTED.get()
+    if noted is None:
+        warn(meaning)
+    else:
+        zones, where = noted
+        zones.setdefault(zone, where)
 
 
 def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
@@ -273,7 +314,9 @@ def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
 def as_added(spec: WebsiteSpec) -> WebsiteSpec:
     """*spec* with the defaults for what it leaves out."""
     timezone, public = spec.timezone or "UTC", bool(spec.public)
-    return attrs.evolve(spec, timezone=timezone, public=public)
+    # What the zone means was told when the specification was made.
+    with _zones_noted({}):
+        return attrs.evolve(spec, timezone=timezone, public=public)
 
 
 def differences_of(
@@ -320,7 +363,7 @@ def by_hostname(
     """The websites by their normalised host names, the first of each name; and why no
     other one may be added, if that is so: it can't be undone.
     """
-    listed = {normalised(website.hostname): website for website in [*websites][::-1]}
+    listed = {normalised(website.hostname): website for website in reversed(websites)}
     if not websites.incomplete:
         return listed, None
     return listed, InvalidResponseError(
