@@ -8,10 +8,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import attrs
 import pytest
 
-from inside import SENT_VERSION, HttpResponse, parameters_of, read_stats, with_warnings
+from both_clients import faked, opened
+from inside import SENT_VERSION, HttpResponse
 from sitestats import InvalidResponseError, Stats, StatsQuery
 from sitestats.types import HttpRequest
 
@@ -58,15 +58,17 @@ def read_response(
     data: Any,
     *,
     received: dt.datetime | None = None,
-    status: int = 200,
     **headers: str,
 ) -> Stats:
-    """The statistics that a client reads from the response *data* to *query*."""
-    response = attrs.evolve(
-        http_response(data, status, **headers), received_at=received
-    )
-    parameters = parameters_of(query)
-    return with_warnings(read_stats(response, parameters.request, query, parameters))
+    """The statistics of the response *data* to *query*, whose headers need a client."""
+    response = http_response(data, **headers)
+    if not headers:
+        return Stats.from_body(query, response.body, responded_at=received)
+    assert received is None, "a client has its own clock"
+    with faked() as routes, opened("blocking") as client:
+        routes.get().respond(content=response.body, headers=response.headers)
+        found: Stats = client.stats.get(query)
+    return found
 
 
 def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:

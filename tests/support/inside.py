@@ -22,7 +22,6 @@ from sitestats._base.zones import zone_names
 from sitestats._configuration.secrets import Secret
 from sitestats._configuration.settings import Settings
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._protocol.responses import read_stats
 from sitestats._protocol.session import Session
 from sitestats._query import periods
 from sitestats._query.builder import parameters_of
@@ -30,7 +29,6 @@ from sitestats._query.parameters import FILTERS
 from sitestats._query.periods import WORDS, placeholder
 from sitestats._query.rules import INTERVALS, RULES
 from sitestats._query.versions import LATEST_VERSION, SENT_VERSION
-from sitestats._results.stats import with_warnings
 from sitestats._results.tables import label_of
 from sitestats._testing.sample_body import StatsValues
 from sitestats._wire.messages import HttpResponse
@@ -59,11 +57,9 @@ __all__ = [
     "locked",
     "parameters_of",
     "placeholder",
-    "read_stats",
     "set_clock_of_clients",
     "set_present_of_queries",
     "settings_of",
-    "with_warnings",
     "zone_names",
 ]
 
