@@ -138,7 +138,8 @@ def test_wrong_use_is_one_line(emulator: Emulator, run: Run) -> None:
     for line in commands.split("\n"):
         command, _, words = line.partition(" | ")
         if command:
-            done = run(*shlex.split(command))
+            mistyped = "--feild" in command or "No such command" in words
+            done = run(*shlex.split(command), mistyped=mistyped)
             assert (done.code, done.out) == (2, ""), command
             (told,) = done.err.splitlines()
             assert told.startswith("sitestats: "), command

@@ -46,7 +46,7 @@ def test_set_up_fails_loudly() -> None:
     ):
         with pytest.raises(ValueError, match=r"\w"):
             wrong()
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="lockd"):
         emulator.change_website("example.com", lockd=True)
     assert emulator.websites == ("example.com",)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import attrs
 import pytest
@@ -82,14 +83,25 @@ def exit_code(*arguments: object) -> int:
     return code
 
 
+UNKNOWN: Final = ("No such option", "No such command", "unexpected extra argument")
+"""What click says of what a command does not have."""
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process, as a shell would."""
+    """Run a command in this process, as a shell would.
 
-    def run(*arguments: object) -> Done:
+    An unknown option or argument fails the test, unless it is *mistyped* on purpose: a
+    test that takes each failure for the one that it is about would go on when its
+    option is gone, and test nothing.
+    """
+
+    def run(*arguments: object, mistyped: bool = False) -> Done:
         capsys.readouterr()
         code = exit_code(*arguments)
-        return Done(code, *capsys.readouterr())
+        done = Done(code, *capsys.readouterr())
+        assert any(words in done.err for words in UNKNOWN) is mistyped, done.err
+        return done
 
     return run
 
