@@ -170,6 +170,19 @@ def test_a_file_without_a_key_is_refused(
         refused(Client, "^SITESTATS_API_KEY_FILE (is not usable|names a file that)")
 
 
+def test_a_key_in_place_of_its_file_is_in_no_traceback(
+    write: Callable[[str], Path], environment: pytest.MonkeyPatch
+) -> None:
+    """Not even as the name of a file in a variable of a frame, or of an error."""
+    environment.setenv("SITESTATS_API_KEY", "")
+    environment.setenv("SITESTATS_API_KEY_FILE", KEY)
+    write(f"[profiles.work]\nbase_url = '{BASE}'\nkey_file = '{KEY}'")
+    for make in (Client, lambda: Client.from_profile("work")):
+        with pytest.raises(ConfigurationError, match="can't be read") as caught:
+            make()
+        assert KEY not in secret_search.shown_by(caught.value)
+
+
 @pytest.mark.parametrize(
     "text", [f'"{KEY}"', f"'{KEY}'", f"SITESTATS_API_KEY={KEY}", "log\n" * 250_000]
 )
@@ -265,12 +278,16 @@ def test_a_profile_that_is_wrong(text: str, write: Callable[[str], Path]) -> Non
     refused(lambda: Client.from_profile("work"), re.escape(WRONG[text]))
 
 
-def test_a_profile_that_is_not_there(write: Callable[[str], Path]) -> None:
+def test_a_profile_that_is_not_there(
+    write: Callable[[str], Path], environment: pytest.MonkeyPatch
+) -> None:
     """The error names the profiles that there are; a wrong one spoils no other."""
     refused(Client.from_profile, "no profile is named: give its name, or set SITESTATS")
     refused(lambda: Client.from_profile("work"), r"config\.toml can't be read")
     assert profile_names() == []
     write(f"{TWO}[profiles.wrong]\nurl = 3")
+    environment.setenv("SITESTATS_PROFILE", "'home'")
+    refused(Client.from_profile, r"home.*, from SITESTATS_PROFILE \(did you mean 'home")
     refused(lambda: Client.from_profile("wrok"), r"did you mean 'work'\?.*'home'")
     assert held(Client.from_profile("home"))[0] == "https://home.example"
 

@@ -338,6 +338,29 @@ def test_no_repr_is_endless() -> None:
         assert len(str(error)) < 5_000
 
 
+NESTED = st.recursive(
+    st.just("No Api-Key found"),
+    lambda inner: (
+        st.tuples(inner)
+        | st.sampled_from(
+            ["error", "Errors", "error_message", "detail", "msg"]
+        ).flatmap(lambda name: st.fixed_dictionaries({name: inner}))
+    ),
+    max_leaves=1,
+)
+
+
+@given(NESTED, st.sampled_from([400, 403, 409, 422]))
+def test_a_message_is_found_wherever_it_is(inner: Any, status: int) -> None:
+    """In nested objects and lists, up to four of them, and under any usual name."""
+    depth = str(inner).count("{") + str(inner).count("(")
+    error = failed({"ok": False, "error": inner}, status)
+    assert isinstance(error, StatusError)
+    if depth < 4:
+        assert error.message == "No Api-Key found"
+    assert "without a message: None" not in error.message
+
+
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.dictionaries(

@@ -129,6 +129,24 @@ def test_a_secret_of_four_characters_is_in_no_error(variant: str, secret: str) -
     assert secret not in shown_by(error)
 
 
+@pytest.mark.parametrize(
+    ("headers", "secret"),
+    [
+        ({"Authorization": "Bearer hunter2hunt"}, "hunter2hunt"),
+        ({"Authorization": "Basic YW5uOmh1bnRlcjIh"}, "hunter2!"),
+        ({"Cookie": "theme=dark; session=hunter2="}, "hunter2="),
+    ],
+)
+def test_a_part_of_a_credential_is_in_no_error(
+    headers: dict[str, str], secret: str
+) -> None:
+    """A gateway may repeat what a header encodes, or one cookie of several."""
+    wire = whole(f"No access for {secret}.".encode(), status="403 No")
+    (error,) = get_all("blocking", wire, headers=headers)
+    assert error.message == "No access for …."
+    assert secret not in shown_by(error)
+
+
 @variants
 @pytest.mark.parametrize("secret", ["false", "error", "api-key"])
 def test_a_secret_changes_the_meaning_of_no_error(variant: str, secret: str) -> None:

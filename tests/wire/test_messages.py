@@ -31,6 +31,8 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ("+3", 3.0),
         ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
         ("Friday, 20-Nov-26 12:00:30 GMT", 30.0),
+        ("Fri Nov 20 12:00:30 2026", 30.0),
+        ("Fri Nov  6 12:00:30 2026", 0.0),
         ("Fri, 20 Nov 2026 11:59:30 GMT", 0.0),
     ],
 )
@@ -64,6 +66,8 @@ def test_every_form_gives_seconds(value: str, seconds: float) -> None:
         "3 may 2099 5:1",
         "Fri, 20 Nov 2026",
         "Fri, 20 Nov 2026 12:00",
+        "Fri Nov 20 12:00:30 GMT 2026",
+        "Fri Nov 99 12:00:30 2026",
         "Fri, 20 Nov 2026 12.00.30",
         "Fri, ٢٠ Nov 2026 12:00:30 GMT",
     ],
@@ -82,8 +86,11 @@ def test_any_text_gives_a_wait_or_none(value: str) -> None:
 
 @given(st.integers(1970, 9998), st.integers(0, 10**6))
 def test_a_written_date_is_read_back(year: int, seconds: int) -> None:
-    """An HTTP date is parsed to the moment that it was formatted from."""
+    """An HTTP date is parsed to the moment that it was formatted from, and so is one of
+    C's ``asctime``.
+    """
     moment = datetime.fromtimestamp(seconds, UTC).replace(year=year, month=1)
+    assert parse_http_date(moment.ctime()) == moment
     assert parse_http_date(format_datetime(moment, usegmt=True)) == moment
 
 

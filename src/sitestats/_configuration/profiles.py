@@ -34,12 +34,15 @@ def load_profile(name: str | None, *, with_key: bool) -> tuple[str, dict[str, An
     Raises:
         ConfigurationError: The profile is missing or wrong, or its key can't be read.
     """
-    if not (name := name or os.environ.get(PROFILE_VARIABLE)):
+    source = ""
+    if not name:
+        name, source = os.environ.get(PROFILE_VARIABLE), f", from {PROFILE_VARIABLE}"
+    if not name:
         raise ConfigurationError(
             f"no profile is named: give its name, or set {PROFILE_VARIABLE}"
         )
     path = profiles_path()
-    table, end = _table(path, name), f" of the profile {shown(name)}"
+    table, end = _table(path, name, source), f" of the profile {shown(name)}"
     options: dict[str, Any] = {
         "base_url": Secret(table.base_url, f"'base_url'{end}"),
         "user_id": as_secret(table.user_id, f"'user_id'{end}"),
@@ -85,12 +88,12 @@ def profiles_path() -> Path:
     return Path(os.path.expanduser("~/.config/sitestats/config.toml"))  # noqa: PTH111 - as above
 
 
-def _table(path: Path, name: str) -> _Table:
+def _table(path: Path, name: str, source: str) -> _Table:
     try:
         return msgspec.convert(_tables(path)[name], _Table)
     except KeyError:
         known = profile_names()
-        problem = f"has no profile {shown(name)}{did_you_mean(name, known)}"
+        problem = f"has no profile {shown(name)}{source}{did_you_mean(name, known)}"
         problem += f": it has {', '.join(map(shown, known))}"
     except msgspec.ValidationError as error:
         problem = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
 from typing import Any, Final, NoReturn
 
@@ -189,7 +191,25 @@ def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:
 def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:
     """The values of *headers* whose names say that they are credentials.
 
-    A service may repeat one without what stands before it, such as ``Bearer``.
+    A service may repeat a part of one: what stands behind ``Bearer``, the login that
+    ``Basic`` encodes, or the value of a cookie.
     """
     values = [value for name, value in headers if _SECRET.search(name.lower())]
-    return [*values, *(Secret(value.reveal().rpartition(" ")[2]) for value in values)]
+    return [*values, *(part for value in values for part in _parts(value))]
+
+
+def _parts(value: Secret) -> Iterator[Secret]:
+    """What may stand alone of the value of a header."""
+    text = value.reveal()
+    scheme, _, rest = text.rpartition(" ")
+    yield Secret(rest)
+    if scheme.lower() == "basic":
+        # What is not base64 is no login.
+        with suppress(ValueError):
+            login = base64.b64decode(rest, validate=True).decode()
+            yield Secret(login)
+            yield Secret(login.partition(":")[2])
+    for part in text.split(";"):
+        _, has_name, cookie = part.partition("=")
+        if has_name:
+            yield Secret(cookie.strip())

@@ -173,8 +173,9 @@ are in small letters, without ``_`` and ``-``."""
 _LISTS: Final = frozenset(("errors", "messages", "details"))
 """What tells more beside a message."""
 _CODES: Final = ("code", "errorcode")
-_NO_MESSAGE: Final = frozenset((*_CODES, "docs", "hostname", "ok", "status", "url"))
-"""What an object without any of the names above has beside its message."""
+_NO_MESSAGE: Final = frozenset((*_CODES, "status"))
+_ENVELOPE: Final = frozenset(("docs", "hostname", "ok", "success", "url"))
+"""What a response without any of the names above has beside its message."""
 _PROSE: Final = "__"
 """How the names begin of prose about the fields of a response."""
 _MOST: Final = 5
@@ -232,10 +233,11 @@ def _unnamed(fields: Mapping[str, JsonValue], levels: int) -> Iterator[str]:
     """What an object says under other names: messages by what they are about, such as
     ``{"hostname": ["is taken"]}``, or a sentence.
     """
+    is_inner = levels < _MOST
+    others = _NO_MESSAGE if is_inner else _NO_MESSAGE | _ENVELOPE
     for name, value in islice(fields.items(), _MOST * _MOST):
-        if _folded(name) in _NO_MESSAGE or name.startswith(_PROSE):
+        if _folded(name) in others or name.startswith(_PROSE):
             continue
-        is_inner = levels < _MOST
         for text in _texts(value, levels - 1):
             if is_inner:
                 yield f"{name}: {text}"

@@ -180,8 +180,9 @@ _PLAIN_HTTP: Final = _Cause(
     is_temporary=False,
 )
 _LOGIN: Final = _Cause(
-    "The proxy wants a login: give its address as http://USER:PASSWORD@HOST:PORT, with "
-    "other characters than letters and digits percent-encoded",
+    "The proxy wants another login: write it in the address of the proxy, as in "
+    "http://USER:PASSWORD@HOST:PORT, with other characters than letters and digits "
+    "percent-encoded",
     is_temporary=False,
 )
 
@@ -217,7 +218,11 @@ def _of_certificate(error: ssl.SSLCertVerificationError) -> str:
 
 
 def _of_proxy(reply: str) -> _Cause | None:
-    """What a proxy means by its reply to CONNECT, which begins with a status."""
+    """What a proxy means by its reply: to CONNECT it begins with a status, and about
+    SOCKS httpcore has a sentence.
+    """
+    if "username/password" in reply or reply.startswith("Requested "):
+        return _LOGIN
     status = int(reply[:3]) if re.match("[0-9]{3}\\b", reply) else 0
     if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         return _LOGIN
