@@ -547,12 +547,10 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
 
         A request in progress is not interrupted; to stop it, cancel its task. New
         calls, calls that wait for a connection, and retries raise a
-        ``ClientClosedError``.
+        ``ClientClosedError``. If the client has copies that are open, see
+        ``with_options``, the connections stay open for them.
         """
-        if self._owns_sender:
-            self._sender.close()
-        if self._own_store is not None:
-            self._own_store.close()
+        self._close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -36,6 +36,7 @@ from sitestats._protocol.session import Session
 from sitestats._public import Public, names_of
 
 from . import late
+from .family import Family, Part
 from .runner import AsyncRunner, Runner
 
 HttpClientT = TypeVar("HttpClientT")
@@ -84,8 +85,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     _settings: Settings
     _sender: Any
     _runner: RunnerT
-    _owns_sender: bool = False
-    _own_store: late.Store | None = None
+    _part: Part | None = None
 
     def __init__(
         self,
@@ -122,11 +122,12 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
                 )
             given["proxy"] = None
         opened: Any = store
+        own_store: late.Store | None = None
         if isinstance(store, (str, os.PathLike)):
             # A program that stores nothing needs no SQLite.
             from sitestats._store.sqlite import Store
 
-            opened = self._own_store = Store(store)
+            opened = own_store = Store(store)
         if opened is not None:
             _check_store(opened, is_awaited=self._is_awaited)
             _check_partition(opened, http_client, verify)
@@ -144,15 +145,23 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         from sitestats._transport.sender import Sender
 
         sender = Sender(settings, http_client, is_awaited=self._is_awaited)
-        self._set_up(Session(settings), sender)
-        self._owns_sender = True
 
-    def _set_up(self, session: Session, sender: Any) -> None:
+        def close() -> None:
+            sender.close()
+            if own_store is not None:
+                own_store.close()
+
+        # Nobody waits for a connection of a client that nobody has.
+        family = Family(close, lambda: sender.pool.close(sender))
+        self._set_up(Session(settings), sender, Part(family, is_first=True))
+
+    def _set_up(self, session: Session, sender: Any, part: Part) -> None:
+        self._part = part
         self._session = session
         self._settings = session.settings
         self._sender = sender
         make: Any = AsyncRunner if self._is_awaited else Runner
-        self._runner = make(session, sender)
+        self._runner = make(session, sender, part)
 
     @classmethod
     def from_env(
@@ -226,7 +235,8 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         is_read_only = own["read_only"] or given.get("read_only", False)
         client = cls(**(own | given | {"read_only": is_read_only}))
         settings = attrs.evolve(client._settings, profile=name)
-        client._set_up(Session(settings), client._sender)
+        assert client._part is not None
+        client._set_up(Session(settings), client._sender, client._part)
         return client
 
     @property
@@ -255,9 +265,11 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         total_timeout: float | NotGiven = NOT_GIVEN,
         retries: int | RetryPolicy | NotGiven = NOT_GIVEN,
     ) -> Self:
-        """Return a client with other limits that shares the connections.
+        """Return a copy of the client with other limits, which shares the connections.
 
-        Closing it leaves the connections open: close the client that opened them.
+        Closing the copy, or leaving its block, ends the copy alone. The connections
+        stay open until the last of the client and its copies is closed or is no longer
+        used. So a copy needs no block, and can have one.
 
         Args:
             timeout: Seconds for connecting and for each read.
@@ -266,6 +278,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
 
         Raises:
             ConfigurationError: A value is wrong.
+            ClientClosedError: The client was closed.
 
         Example:
             >>> patient = client.with_options(timeout=60.0, retries=5)
@@ -274,10 +287,17 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         changes: dict[str, Any] = {
             name: value for name, value in given.items() if value is not NOT_GIVEN
         }
-        view = type(self).__new__(type(self))
-        settings = attrs.evolve(self._settings, **changes)
-        view._set_up(Session(settings, self._session.pauses), self._sender)  # noqa: SLF001 - one of this class
-        return view
+        copy = type(self).__new__(type(self))
+        session = attrs.evolve(
+            self._session, settings=attrs.evolve(self._settings, **changes)
+        )
+        assert self._part is not None
+        copy._set_up(session, self._sender, self._part.beside())  # noqa: SLF001 - one of this class
+        return copy
+
+    def _close(self) -> None:
+        if self._part is not None:
+            self._part.end()
 
     def __repr__(self) -> str:
         # A debugger may call this even after a constructor that raised.
@@ -295,7 +315,8 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         # At the interpreter's end the names of modules are gone, but no default is.
         if _is_finalizing():
             return
-        if self._owns_sender and self._sender.pool.is_open:
+        part = self._part
+        if part is not None and part.is_forgotten and self._sender.pool.is_open:
             warnings.warn(
                 f"{self!r} was never closed: use it in a with block",
                 ResourceWarning,

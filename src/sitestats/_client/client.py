@@ -510,12 +510,10 @@ class Client(BaseClient["httpx.Client", Runner]):
         """Close the connections: idle ones now, others after their request.
 
         A request in progress is not interrupted. New calls, calls that wait for a
-        connection, and retries raise a ``ClientClosedError``.
+        connection, and retries raise a ``ClientClosedError``. If the client has copies
+        that are open, see ``with_options``, the connections stay open for them.
         """
-        if self._owns_sender:
-            self._sender.close()
-        if self._own_store is not None:
-            self._own_store.close()
+        self._close()
 
     def __enter__(self) -> Self:
         return self

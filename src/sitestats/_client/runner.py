@@ -36,6 +36,8 @@ from sitestats._protocol.flow import (
     StoreResponse,
 )
 
+from .family import Part, closed
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator
 
@@ -129,8 +131,9 @@ class _Runner:
 
     _stop: Stop | None = None
 
-    def __init__(self, session: Session, sender: Any) -> None:
+    def __init__(self, session: Session, sender: Any, part: Part) -> None:
         self.session = session
+        self._part = part
         self.settings = settings = session.settings
         self._send: Callable[..., Awaitable[HttpResponse]] = sender.send
         self.run_blocking: Callable[..., Any] = sender.run_blocking
@@ -163,6 +166,8 @@ class _Runner:
                 outcome = error = None
                 began = time.perf_counter()
                 try:
+                    if not self._part.is_open and isinstance(step, (Send, LookUp)):
+                        raise closed()
                     if isinstance(step, Send):
                         timeout = self.settings.timeout
                         outcome = await self._send(

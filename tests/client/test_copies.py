@@ -1,0 +1,172 @@
+"""Copies by ``with_options``: each is closed for itself, the last closes for all."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from both_clients import QUERY, VARIANTS, opened
+from loopback import Connection, Server, serve
+from sitestats import AsyncClient, Client, ClientClosedError, StatsQuery
+
+PLENTY = 30.0
+BODY = b'{"ok":true,"hostname":"example.com","pageviews":3}'
+
+
+class Watched:
+    """A server that counts the connections that its clients have closed."""
+
+    def __init__(self) -> None:
+        self.closed = threading.Semaphore(0)
+
+    def script(self, connection: Connection) -> None:
+        """Respond until the connection is closed."""
+        while connection.request():
+            connection.respond(BODY)
+        self.closed.release()
+
+
+@pytest.fixture
+def watched() -> Watched:
+    """Which connections were closed."""
+    return Watched()
+
+
+@pytest.fixture
+def server(watched: Watched) -> Iterator[Server]:
+    """A server that responds to each request."""
+    with serve(watched.script) as server:
+        yield server
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_leaving_the_block_of_a_copy_ends_the_copy_alone(
+    variant: str, server: Server
+) -> None:
+    """Its calls raise; the client goes on, over the same connection."""
+    with opened(variant, server.address) as client:
+        assert client.stats.get(QUERY).pageviews == 3
+        with client.with_options(timeout=9.0) as copy:
+            assert copy.stats.get(QUERY).pageviews == 3
+        with pytest.raises(ClientClosedError, match="was closed"):
+            copy.stats.get(QUERY)
+        with pytest.raises(ClientClosedError, match="was closed"):
+            copy.with_options(retries=0)
+        assert client.stats.get(QUERY).pageviews == 3
+    assert server.connections == 1
+
+
+def test_the_last_open_client_closes_the_connections(
+    server: Server, watched: Watched
+) -> None:
+    """A copy goes on after the client that it is of, and then closes for both."""
+    client = Client(server.address, proxy=None)
+    copy = client.with_options(timeout=9.0)
+    client.stats.get(QUERY)
+    client.close()
+    with pytest.raises(ClientClosedError):
+        client.stats.get(QUERY)
+    assert copy.stats.get(QUERY).pageviews == 3
+    assert not watched.closed.acquire(blocking=False)
+    copy.close()
+    copy.close()
+    assert watched.closed.acquire(timeout=PLENTY)
+    assert server.connections == 1
+
+
+def test_a_block_of_a_copy_alone_leaks_nothing(
+    server: Server, watched: Watched
+) -> None:
+    """In ``with Client(…).with_options(…)`` the copy is the last of its client."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Client(server.address, proxy=None).with_options(timeout=9.0) as copy:
+            gc.collect()
+            assert copy.stats.get(QUERY).pageviews == 3
+        assert watched.closed.acquire(timeout=PLENTY)
+        with pytest.raises(ClientClosedError):
+            copy.stats.get(QUERY)
+
+        async def main() -> None:
+            client = AsyncClient(server.address, proxy=None)
+            async with client.with_options(timeout=9.0) as copy:
+                del client
+                await copy.stats.get(QUERY)
+
+        asyncio.run(main())
+        assert watched.closed.acquire(timeout=PLENTY)
+        gc.collect()
+
+
+def test_a_copy_that_is_collected_closes_what_it_was_the_last_to_use(
+    server: Server, watched: Watched
+) -> None:
+    """Nothing warns of a copy whose client was closed: that is what blocks are for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Client(server.address, proxy=None) as client:
+            copy = client.with_options(timeout=9.0)
+            copy.stats.get(QUERY)
+        del copy
+        gc.collect()
+        assert watched.closed.acquire(timeout=PLENTY)
+
+
+def test_a_family_that_nobody_closes_warns_once(server: Server) -> None:
+    """As a client does that was dropped with open connections."""
+    client = Client(server.address, proxy=None)
+    copy = client.with_options(timeout=9.0)
+    copy.stats.get(QUERY)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del client, copy
+        gc.collect()
+        messages = [str(warning.message) for warning in caught]
+        assert sum("never closed" in message for message in messages) == 1
+        caught.clear()
+        gc.collect()
+
+
+def test_a_hundred_handlers_with_copies_of_their_own(server: Server) -> None:
+    """Each has a block of a copy, beside running calls; none ends another's call."""
+    with Client(server.address, proxy=None, max_connections=8) as client:
+
+        def handle(number: int) -> int:
+            if number % 4 == 0:
+                return client.stats.get(QUERY).pageviews
+            with client.with_options(timeout=9.0 + number) as copy:
+                return copy.stats.get(QUERY).pageviews
+
+        with ThreadPoolExecutor(16) as pool:
+            assert [*pool.map(handle, range(100))] == [3] * 100
+        assert client.stats.get(QUERY).pageviews == 3
+        assert server.connections <= 8
+
+    async def handle_awaited(client: AsyncClient) -> int:
+        async with client.with_options(timeout=9.0) as copy:
+            return (await copy.stats.get(QUERY)).pageviews
+
+    async def main() -> list[int]:
+        async with AsyncClient(server.address, proxy=None) as client:
+            return await asyncio.gather(*(handle_awaited(client) for _ in range(100)))
+
+    assert asyncio.run(main()) == [3] * 100
+
+
+def test_a_closed_copy_uses_no_store(server: Server, tmp_path: Path) -> None:
+    """What is stored is not for a client that was closed either."""
+    past = StatsQuery("example.com").fields("pageviews").on("2026-03-01")
+    with Client(server.address, proxy=None, store=tmp_path / "store") as client:
+        copy = client.with_options(timeout=9.0)
+        copy.stats.get(past)
+        copy.close()
+        with pytest.raises(ClientClosedError):
+            copy.stats.get(past)
+        assert client.stats.get(past).pageviews == 3
