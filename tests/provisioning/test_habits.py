@@ -78,7 +78,7 @@ TOLD: dict[str, tuple[str, str]] = {
         "list:1: what is above the header is left out: 'Our websites, 2026'",
     ),
     "an index, as pandas writes it": (
-        ",hostname,label\n0,shop.example,Shop\n",
+        ",hostname,label\n0,shop.example,Shop\n1,,\n",
         "list: the first column numbers the rows, and is left out",
     ),
 }
@@ -124,6 +124,11 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {
     ),
     "an old workbook": (b"\xd0\xcf\x11\xe0\xa1", "list", "(.xls), or has a password: "),
     "HTML that is called .xls": ("\n<html><table>", "list", "is HTML or XML"),
+    "JSON lines": (
+        '{"hostname": "a.example"}\n{"hostname": "b.example"}\n',
+        "list",
+        "put all objects into one list, in [ and ]",
+    ),
     "compressed": (b"\x1f\x8b\x08", "list", "compressed: unpack it"),
 }
 
@@ -138,6 +143,15 @@ def test_what_is_not_certain_is_refused(
     (problem,) = caught.value.problems
     assert problem.where == place
     assert words in problem.message
+
+
+def test_a_title_above_a_header_of_other_names_is_no_header() -> None:
+    """The error names the columns of the header, not the title."""
+    with pytest.raises(InvalidInputError) as caught:
+        load("Our websites\n\nDomain,label\na.example,x\n")
+    first, second = (problem.message for problem in caught.value.problems)
+    assert first.startswith("there is no column 'hostname'")
+    assert second.startswith("'Domain' is not a field of a website")
 
 
 def test_addresses_of_dashboards_are_no_columns() -> None:

@@ -103,7 +103,10 @@ def _parsed(parse: Any, text: str, format_name: str, name: str) -> Any:
     try:
         return parse(text)
     except (RecursionError, ValueError) as error:
-        refuse(f"not valid {format_name}: {error}", name)
+        message = f"not valid {format_name}: {error}"
+        if str(error).startswith("Extra data"):
+            message += ": put all objects into one list, in [ and ]"
+        refuse(message, name)
 
 
 def _names(text: str, name: str) -> Iterator[Row]:
@@ -241,8 +244,9 @@ def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
     if at is None:
         yield from _without_header(filled)
         return
-    _check_above(filled[:at])
     header = [str(cell).strip() for cell in filled[at][1]]
+    if hostname in map(folded, header):
+        _check_above(filled[:at])
     # Text that the service has is as it is; blanks that somebody typed are slips.
     is_saved = not OF_THE_SERVICE.isdisjoint(map(folded, header))
     below = filled[at + 1 :]
@@ -254,6 +258,8 @@ def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
         pairs = [*zip_longest(header, cells, fillvalue="")]
         if is_numbered:
             del pairs[0]
+            if not any(_is_filled(cell) for _, cell in pairs):
+                continue
         values: list[tuple[str | None, Any]] = [
             (key, _value(cell, is_saved=is_saved)) for key, cell in pairs if key
         ]
@@ -286,15 +292,17 @@ def _is_host(cell: object) -> bool:
 
 
 def _index_of_header(rows: Sequence[Cells], hostname: str) -> int | None:
-    """The index of the row that names the columns, or where one is missing 0; None if
-    the first row is a website.
+    """The index of the row that names the columns, or that may do so under other names;
+    None if the first row is a website.
     """
     for index, (_, cells) in enumerate(rows[:_ROWS_TO_HEADER]):
         if hostname in {folded(cell) for cell in cells if isinstance(cell, str)}:
             return index
-    if rows and any(map(_is_host, rows[0][1])):
+    if not rows or any(map(_is_host, rows[0][1])):
         return None
-    return 0 if rows else None
+    # A title is alone in its row.
+    widths = [sum(map(_is_filled, cells)) for _, cells in rows[:_ROWS_TO_HEADER]]
+    return next((index for index, width in enumerate(widths) if width > 1), 0)
 
 
 def _without_header(rows: Sequence[Cells]) -> Iterator[Row]:
