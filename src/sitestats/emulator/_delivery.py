@@ -21,7 +21,7 @@ import httpx
 
 from sitestats._wire.messages import HttpResponse
 
-from ._faults import Fault
+from ._faults import NO_FAULT, Fault
 from ._http import RecordedRequest
 from ._responses import json_response
 
@@ -283,7 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         text = message or responses.get(code, "")
         error = {"ok": False, "error": text}
-        self._send(json_response(code, error, {"connection": "close"}), Fault())
+        self._send(json_response(code, error, {"connection": "close"}), NO_FAULT)
 
     def _send(self, response: HttpResponse, fault: Fault) -> None:
         headers = dict(response.headers)

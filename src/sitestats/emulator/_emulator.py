@@ -30,7 +30,7 @@ from ._delivery import (
     EmulatorTransport,
     Serving,
 )
-from ._faults import Fault, sent_body, sent_headers
+from ._faults import NO_FAULT, Fault, sent_body, sent_headers
 from ._http import RecordedRequest
 from ._loading import Loaded, read
 from ._periods import DAY
@@ -581,7 +581,7 @@ class Emulator:
     def _handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
         """The response to a request, and the fault that its delivery has."""
         if request.path.startswith(_control.PREFIX):
-            return _control.respond(self, request), Fault()
+            return _control.respond(self, request), NO_FAULT
         self._requests.append(request)
         fault = self._take_fault(request)
         response = fault.respond(request, self._service.respond)
@@ -594,7 +594,9 @@ class Emulator:
     def _take_fault(self, request: RecordedRequest) -> Fault:
         """The first fault that matches *request*, used once; or one without effect."""
         with self._lock:
-            fault = next((one for one in self._faults if one.matches(request)), Fault())
+            fault = next(
+                (one for one in self._faults if one.matches(request)), NO_FAULT
+            )
             if fault.times is not None:
                 fault.times -= 1
         return fault

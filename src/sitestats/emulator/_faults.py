@@ -207,3 +207,7 @@ class Fault:
         response = json_response(status, error, self.headers)
         body = b"" if status in _WITHOUT_BODY else self.body
         return response if body is None else attrs.evolve(response, body=body)
+
+
+NO_FAULT: Final = Fault()
+"""What a response has that does not fail."""

@@ -249,7 +249,7 @@ def _known(names: Collection[str], *, is_file: bool) -> dict[str, Column]:
         elif name.startswith(METADATA):
             columns[name] = _metadata_column(name)
         elif name not in _WITHOUT_NUMBERS:
-            meant = _meant(name, most_alike=0.85 if is_file else 0.6)
+            meant = _meant(name, least_alike=0.85 if is_file else 0.6)
             # The service's export has columns that are not documented. What looks like
             # a missing column is a mistake, because that column would stay empty.
             if not is_file or (meant is not None and meant not in names):
@@ -277,7 +277,7 @@ def _metadata_column(name: str) -> Column:
     return attrs.evolve(column, stored=f"{METADATA}{key}_{kind}")
 
 
-def _meant(name: str, *, most_alike: float) -> str | None:
+def _meant(name: str, *, least_alike: float) -> str | None:
     """The column that *name* probably stands for."""
     word = re.sub("[^a-z0-9]+", "_", name.lower()).strip("_")
     if word in COLUMNS:
@@ -288,7 +288,7 @@ def _meant(name: str, *, most_alike: float) -> str | None:
         key = metadata["key"] or "<key>"
         is_typed = key.rpartition("_")[2] in TYPES
         return f"{METADATA}{key}" if is_typed else f"{METADATA}{key}_<type>"
-    near = difflib.get_close_matches(word, COLUMNS, 1, cutoff=most_alike)
+    near = difflib.get_close_matches(word, COLUMNS, 1, cutoff=least_alike)
     return near[0] if near else None
 
 
@@ -362,16 +362,21 @@ def _read_mappings(rows: Iterable[Mapping[str, object]]) -> dict[str, list[str]]
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"a column's name is text, not {name!r}")
-    return {
-        name: [_cell(row.get(name), name, number) for number, row in numbered.items()]
-        for name in names
-    }
+    columns: dict[str, list[str]] = {}
+    for name in names:
+        cells = [row.get(name) for row in numbered.values()]
+        # Most cells are text, for which no call is needed.
+        columns[name] = [
+            cell if isinstance(cell, str) else _cell(cell, name, number)
+            for number, cell in enumerate(cells, 1)
+        ]
+    return columns
 
 
 def _cell(value: object, name: str, number: int) -> str:
     """*value* as the raw export writes it."""
-    if value is None or isinstance(value, str):
-        return value or ""
+    if value is None:
+        return ""
     if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         # True as the name of an event, or as a path, is a mistake.
         if name not in _TEXT_ONLY:
