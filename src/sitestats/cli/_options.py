@@ -491,7 +491,8 @@ def _log(name: str, ctx: click.Context, _option: click.Parameter, verbose: int) 
 def verbose_option(logger: str, text: str) -> Callable[[F], F]:
     """The option ``-v``, which writes the records of *logger* to standard error."""
     return click.option(
-        *("-v", "--verbose"),
+        "-v",
+        "--verbose",
         count=True,
         expose_value=False,
         callback=partial(_log, logger),

@@ -35,14 +35,14 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     terminal, what it would obey is shown as an escape.
     """
     marked, in_terminal = not is_raw(), sys.stdout.isatty()
-    text = csv_line(columns, marked=marked)
+    lines = [csv_line(columns, marked=marked)]
     for row in rows:
         values = [row.get(name) for name in columns]
         if in_terminal:
             values = [*map(_for_terminal, values)]
-        text += csv_line(values, marked=marked)
+        lines.append(csv_line(values, marked=marked))
     # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
-    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+    click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
 
 
 def _for_terminal(value: object) -> object:
@@ -108,7 +108,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
         shown.popitem()
     console.print(table)
     if len(shown) < len(headings):
-        left_out = ", ".join([*headings][len(shown) :])
+        left_out = ", ".join(islice(headings, len(shown), None))
         console.print(f"  no room for {left_out}", style="dim")
 
 
@@ -221,7 +221,9 @@ def print_rows(
     elif not is_json:
         _print(_joined(kept, size), view)
     tell_failures(failed, len(rows) + len(refused), in_output=is_json)
-    codes = [code_of(error) for _, error in failed] + [Code.BAD_RESPONSE] * is_unread
+    codes = [code_of(error) for _, error in failed]
+    if is_unread:
+        codes.append(Code.BAD_RESPONSE)
     # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 
@@ -239,7 +241,7 @@ def _print(joined: Found, view: View) -> None:
 def _joined(rows: Sequence[Sequence[sitestats.Outcome]], size: int) -> Found:
     """The outcomes of *rows*; or the comparisons, where each has two."""
     periods = [sitestats.Outcomes(column) for column in zip(*rows, strict=True)]
-    periods = periods or [sitestats.Outcomes([])] * size
+    periods = periods or [sitestats.Outcomes([]) for _ in range(size)]
     return periods[0] if size == 1 else periods[0].compare_to(periods[1])
 
 
