@@ -287,7 +287,7 @@ SET_UPS: dict[str, Broken] = {
     ),
     "https for http": Broken(
         "connection",
-        "begin the address with http://",
+        "begin its address with http://",
         lambda connection: (connection.take(), connection.send(NGINX_404)),
         {"SITESTATS_BASE_URL": "https://localhost:%n"},
     ),

@@ -318,6 +318,7 @@ _ADVICE: Final[Mapping[int, str]] = {
     511: "the network wants you to log in: open a page in a browser",
     **dict.fromkeys(_TOO_LONG, "request less at once, in several queries"),
 }
+_GATEWAY: Final = "a gateway on the way can't reach the service: try later"
 _BASE: Final = "check the base address, above all its path"
 
 
@@ -391,11 +392,11 @@ def _foreign(response: HttpResponse) -> str:
         )
     advice = _ADVICE.get(status, _BASE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        advice = _ADVICE.get(
-            status, "a gateway on the way can't reach the service: try later"
-        )
-    elif re.search(_NEEDS_TLS, response.body[:_HEAD].decode(errors="replace")):
-        advice = "the server expects TLS: begin the base address with https://"
+        advice = _ADVICE.get(status, _GATEWAY)
+    elif status == HTTPStatus.BAD_REQUEST:
+        text = response.body[:_HEAD].decode(errors="replace")
+        if re.search(_NEEDS_TLS, text):
+            advice = "the server expects TLS: begin the base address with https://"
     page = f"a page of HTML{of_page(response)}"
     return f"{page} came in place of the service's response: {advice}"
 

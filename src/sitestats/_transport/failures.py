@@ -149,7 +149,7 @@ class _Cause(NamedTuple):
 
 _AUTHORITY: Final = (
     "If an authority of your own made the certificate, name it by verify= or "
-    "SSL_CERT_FILE, and that of a proxy by SSL_CERT_FILE"
+    "SSL_CERT_FILE; for a proxy, by SSL_CERT_FILE"
 )
 _OTHER_HOST: Final = (
     "The certificate is for another host: check the host name of the base address"
@@ -175,8 +175,8 @@ _UNKNOWN_NAME: Final = _Cause(
     is_temporary=False,
 )
 _PLAIN_HTTP: Final = _Cause(
-    "The server speaks no TLS at this port: check the port, or begin the address with "
-    "http://, that of a proxy too",
+    "The server, or the proxy, speaks no TLS at this port: check the port, or begin "
+    "its address with http://",
     is_temporary=False,
 )
 _LOGIN: Final = _Cause(

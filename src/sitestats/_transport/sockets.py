@@ -281,7 +281,9 @@ async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socke
     exchange.step = "tcp"
     while addresses:
         family, kind, protocol, _, address = addresses.pop(0)
-        with suppress(*[OSError] if addresses else ()):
+        # The error of the last address is raised.
+        ignored = (OSError,) if addresses else ()
+        with suppress(*ignored):
             sock = socket.socket(family, kind, protocol)
             exchange.sockets.append(sock)
             # After a second the next address is tried.
