@@ -223,7 +223,8 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
         *("--timezone", "Europe/Amsterdam", "--interval", "week", "--limit", 7),
         *("--where", "country=NL", "--where", "pages=/a*", "--where", "pages=/b=c"),
         *("--metadata", "plan=pro", "--metadata", "paid=true"),
-        *("--api-version", 6, "--param", "new=x&y"),
+        *("--api-version", StatsQuery(HOST).params()["version"]),
+        *("--param", "new=x&y"),
     )
     query = (
         StatsQuery(HOST)

@@ -55,7 +55,7 @@ ASK_NEXT = f"""
 
     query = StatsQuery("example.com").fields("histogram").where_metadata(plan="pro")
     hours = query.interval("hour")
-    versions = {LATEST_VERSION}, {NEXT}
+    versions = {SENT_VERSION}, {NEXT}
     every = [hours, *(hours.version(number) for number in versions)]
     print([one.problems() for one in every])
     print([problem.message for problem in hours.version(5).problems()])
@@ -209,7 +209,7 @@ def test_another_version_can_be_the_one_that_is_sent() -> None:
     problems, advice, sent, _ = with_next(f"Version({NEXT}, is_sent=True)")
     assert problems == "[(), (), ()]"
     assert advice.count(f"use .version({WITH_HOURS})") == 2
-    assert sent == f"{NEXT} {CODE}.version({LATEST_VERSION}) {CODE}"
+    assert sent == f"{NEXT} {CODE}.version({SENT_VERSION}) {CODE}"
 
 
 def test_the_emulator_knows_the_same_versions() -> None:
