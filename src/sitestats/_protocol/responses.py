@@ -26,7 +26,6 @@ from sitestats._base.zones import same_zone
 from sitestats._configuration.settings import Settings, credentials_from
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.requested import Parameters
-from sitestats._query.versions import version_row
 from sitestats._results.entries import Entries, mark_entries
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
@@ -268,7 +267,7 @@ def read_stats(
     period, problems, warnings = check_response(
         data, wrong, parameters, looked_up_at or date
     )
-    if not version_row(parameters.version).has_documented_shape:
+    if not parameters.has_documented_shape:
         # Older lists have shapes of their own, which are in raw() alone.
         for name in wrong.keys() - TOTALS:
             del wrong[name]

@@ -69,6 +69,11 @@ class Parameters:
         return all(map(is_documented, self.params))
 
     @cached_property
+    def has_documented_shape(self) -> bool:
+        """Whether a response of the version has the shape that the document shows."""
+        return version_row(self.version).has_documented_shape
+
+    @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """Every broken rule that spans steps, except the rule of a missing key."""
         return (*self.unresolved, *_problems_of(self))

@@ -305,9 +305,15 @@ class Table(HasRows[Never], Displayed):
 # --- results with items -------------------------------------------------------------
 
 
-def as_tuple(items: Iterable[Any]) -> tuple[Any, ...]:
-    """The *items* as a tuple: mypy does not take ``tuple`` itself for a converter."""
-    return tuple(items)
+if TYPE_CHECKING:
+
+    def as_tuple(items: Iterable[Any]) -> tuple[Any, ...]:
+        """The *items* as a tuple."""
+        ...
+
+else:
+    # mypy does not take it for a converter.
+    as_tuple = tuple
 
 
 @attrs.frozen(repr=False)

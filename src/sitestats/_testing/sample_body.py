@@ -14,7 +14,7 @@ from sitestats._base.text import did_you_mean
 from sitestats._base.zones import find_zone
 from sitestats._query.builder import parameters_of
 from sitestats._query.periods import as_date
-from sitestats._query.versions import DOCUMENTED_VERSIONS, version_row
+from sitestats._query.versions import DOCUMENTED_VERSIONS
 from sitestats._results.entries import (
     Entry,
     EventCount,
@@ -105,7 +105,7 @@ def body_of(
 
 
 def _problems(parameters: Parameters, names: Iterable[str]) -> Iterator[Problem]:
-    if not version_row(parameters.version).has_documented_shape:
+    if not parameters.has_documented_shape:
         versions = " and ".join(map(str, DOCUMENTED_VERSIONS))
         message = (
             f"Stats.of makes results of versions {versions}, whose form is documented"
