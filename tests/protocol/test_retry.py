@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,6 +39,8 @@ from sitestats import (
 from sitestats.types import HttpRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from protocol.inside import Flow, StepResult
 
 PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
@@ -61,6 +64,10 @@ class ConcurrentFlows:
 
     responses: list[Any]
     time: float = 1_000.0
+    speed: float = 1.0
+    """How many seconds the clock shows for each that passes."""
+    at_sleep: Callable[[float], object] | None = None
+    """Called before each wait with the seconds since the beginning."""
     sent: list[tuple[float, HttpRequest]] = field(factory=list[Any])
     limits: list[float] = field(factory=list[float])
     sleeps: list[float] = field(factory=list[float])
@@ -77,6 +84,11 @@ class ConcurrentFlows:
             wakes = self.advance(place, flow)
             if wakes is not None:
                 due.append((wakes, place, flow))
+
+    @property
+    def shown(self) -> float:
+        """What the clock shows."""
+        return 1_000 + (self.time - 1_000) * self.speed
 
     def times(self) -> list[float]:
         """The seconds at which requests were sent."""
@@ -98,12 +110,14 @@ class ConcurrentFlows:
             outcome = error = None
             match step:
                 case Now():
-                    outcome = Moment(self.time, unix=0.0)
+                    outcome = Moment(self.shown, unix=0.0)
                 case Sleep(seconds):
                     self.sleeps.append(seconds)
+                    if self.at_sleep is not None:
+                        self.at_sleep(self.time - 1_000)
                     return self.time + seconds
                 case Send(request, until):
-                    assert until > self.time
+                    assert until > self.shown
                     self.sent.append((self.time, request))
                     self.limits.append(until)
                     outcome = self.responses.pop(0) if self.responses else OK
@@ -134,10 +148,12 @@ def send_all(
     *requests: HttpRequest,
     of: Session | None = None,
     deadline: Deadline | None = None,
+    speed: float = 1.0,
+    at_sleep: Callable[[float], object] | None = None,
 ) -> ConcurrentFlows:
     """Send *requests* of one client at once; those of a block have a *deadline*."""
     client = of or session()
-    flows = ConcurrentFlows([*responses])
+    flows = ConcurrentFlows([*responses], speed=speed, at_sleep=at_sleep)
     started = Moment(flows.time, 0.0)
     flows.run(*(send_with_retries(r, client, started, deadline) for r in requests))
     return flows
@@ -266,19 +282,66 @@ def test_the_last_attempt_holds_the_others_too() -> None:
     assert flows.ended[0] == refusal(7)
 
 
-def test_a_pause_grows_while_it_is_waited_for() -> None:
-    """A request that waits for a pause that becomes longer is not sent too soon."""
+def test_a_pause_changes_while_it_is_waited_for() -> None:
+    """A request that waits for a pause that becomes longer is not sent too soon. If the
+    pause is ended, the request is sent within a second.
+    """
+
+    def change(seconds: float) -> None:
+        if not changes:
+            return
+        when, call = changes[0]
+        if seconds >= when:
+            changes.pop(0)
+            call()
+
     client = session(total_timeout=100.0)
-    client.pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
-    flow = send_with_retries(PLAIN, client, Moment(1.0, 0.0))
-    assert next(flow) == Now()
-    assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
-    client.pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
-    assert next(flow) == Now()
-    assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
-    assert next(flow) == Now()
-    # It is over at its end.
-    assert flow.send(Moment(12.0, 0.0)) == Send(PLAIN, until=101.0)
+    client.pauses.begin(now=1_000.0, seconds=5.0, searches_alone=False)
+    longer = partial(client.pauses.begin, now=1_003.0, seconds=10.0)
+    changes = [
+        (3.0, partial(longer, searches_alone=False)),
+        (7.0, client.pauses.end),
+    ]
+    flows = send_all([], PLAIN, of=client, at_sleep=change)
+    assert flows.times() == [8.0]
+
+
+@pytest.mark.parametrize("deadline", [None, NO_DEADLINE])
+@pytest.mark.parametrize("speed", [0.0, 0.5, -1.0])
+def test_a_clock_that_stands_still(deadline: Deadline | None, speed: float) -> None:
+    """Waits end by what was waited, if a test stops the clock, or sets it back; and
+    nobody waits for the same pause again.
+    """
+    client = session(total_timeout=60.0)
+    flows = send_all([refusal(7)], PLAIN, of=client, deadline=deadline, speed=speed)
+    assert (flows.ended[0], flows.sleeps) == (OK, [7.0])
+    client.pauses.begin(now=1_000.0, seconds=2.0, searches_alone=False)
+    flows = send_all([], PLAIN, PLAIN, of=client, deadline=deadline, speed=speed)
+    assert sum(flows.sleeps) <= 4.0
+    assert not client.pauses
+    flows = send_all([MAYBE_SENT] * 99, PLAIN, of=session(RetryPolicy(99)), speed=speed)
+    assert sum(flows.sleeps) < 60
+
+
+def test_a_clock_that_was_set_back() -> None:
+    """A pause that began by a clock far ahead is waited for once, and no longer."""
+    client = session()
+    client.pauses.begin(now=1e9, seconds=5.0, searches_alone=False)
+    assert send_all([], PLAIN, PLAIN, of=client).times() == [5.0, 5.0]
+
+
+def test_the_pause_of_an_error_is_what_the_service_requested() -> None:
+    """Also where the client keeps a shorter one: an hour, if the clock is right."""
+    client = session()
+    flows = send_all([refusal(86_400)], PLAIN, PLAIN, of=client)
+    error = flows.ended[1]
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == 86_400
+    assert client.pauses.of(now=1_000.0 + 3_599, is_search=False)
+    assert not client.pauses.of(now=1_000.0 + 3_600, is_search=False)
+    pause = client.pauses.of(now=-5.0, is_search=True)
+    assert pause is not None
+    assert pause.left(-5.0) == 3_600
 
 
 @pytest.mark.parametrize("seconds", [60, 600])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import (
@@ -257,6 +258,42 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         True
         """
         return self._settings.read_only
+
+    def pause_left(self, *, contains: bool = False) -> float:
+        """Seconds until this client sends requests again, after a 429 with a
+        ``Retry-After``; 0.0 without a pause.
+
+        Its copies by ``with_options`` share the pause. The client keeps a pause of an
+        hour at most, even if the service requested more.
+
+        Args:
+            contains: Whether to tell of contains searches, which have a rate limit of
+                their own (section 7).
+
+        Example:
+            >>> emulator.fail_next(status=429, retry_after=600)
+            >>> try:
+            ...     client.websites.list()
+            ... except RateLimitedError as error:
+            ...     print(error.retry_after, 590 < client.pause_left() <= 600)
+            600.0 True
+            >>> client.end_pause()
+            >>> client.pause_left()
+            0.0
+        """
+        now, pauses = time.monotonic(), self._session.pauses
+        pause = pauses.of(now=now, is_search=contains)
+        return 0.0 if pause is None else pause.left(now)
+
+    def end_pause(self) -> None:
+        """Send requests again at once, for example when your rate limit was raised.
+
+        Calls that wait for the pause go on within a second.
+
+        Example:
+            >>> client.end_pause()
+        """
+        self._session.pauses.end()
 
     def with_options(
         self,

@@ -38,10 +38,12 @@ from sitestats._query.rules import is_contains
 from sitestats._results.stats import Stats
 from sitestats._wire.messages import HttpRequest, HttpResponse
 
-from .session import Session
+from .session import Pause, Session
 
 T = TypeVar("T")
 
+_LONGEST_WAIT: Final = 1.0
+"""The most seconds of a wait within a pause, which may be ended meanwhile."""
 _EARLY: Final = 0.01
 """Seconds by which a timer may fire early."""
 
@@ -121,6 +123,27 @@ def now() -> Flow[Moment]:
     return outcome
 
 
+@attrs.define
+class Clock:
+    """The monotonic clock of one call, which also goes on by what the call waited: a
+    test may have stopped the clock of the machine.
+    """
+
+    behind: float = 0.0
+    """How many seconds of the waits the clock of the machine did not show."""
+
+    def now(self) -> Flow[float]:
+        """Read the clock."""
+        return (yield from now()).monotonic + self.behind
+
+    def sleep(self, seconds: float) -> Flow[None]:
+        """Wait for *seconds*."""
+        before = yield from self.now()
+        yield Sleep(seconds)
+        after = yield from self.now()
+        self.behind += max(before + seconds - after, 0.0)
+
+
 # --- sending, once or with retries ----------------------------------------------------
 
 
@@ -133,12 +156,12 @@ def send_once(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
     """
     began = yield from now()
     time = began.monotonic
-    left = session.pauses.left(now=time, is_search=is_contains_search(request))
-    if left:
-        raise _paused(request, left, "and it is not over")
+    pause = session.pauses.of(now=time, is_search=is_contains_search(request))
+    if pause is not None:
+        raise _paused(request, pause.requested_left(time), "and it is not over")
     response = yield Send(request, time + session.settings.total_timeout)
     assert isinstance(response, HttpResponse)
-    yield from _begin_pause(request, response, session, attempt=1)
+    yield from _begin_pause(request, response, session, Clock(), attempt=1)
     return response
 
 
@@ -208,50 +231,58 @@ def send_with_retries(
         TransportError: The last attempt had no response.
         RateLimitedError: A pause is longer than the time left. No request is sent.
     """
-    pauses, policy = session.pauses, session.settings.retry
+    policy, clock = session.settings.retry, Clock()
     total = session.settings.total_timeout
     end = math.inf if deadline is None else deadline.at
-    if pauses and deadline is not None:
-        yield from _wait(request, session, None, end)
+    if deadline is not None and (yield from _wait(request, session, clock, None, end)):
         started = None
-    until = min((started or (yield from now())).monotonic + total, end)
+    began = (yield from clock.now()) if started is None else started.monotonic
+    until = min(began + total, end)
     attempt = 0
     while True:
-        if pauses:
-            yield from _wait(request, session, until, end)
+        yield from _wait(request, session, clock, until, end)
         attempt += 1
         cause: int | str
+        asked, pause = 0.0, None
         try:
-            response = yield Send(request, until, attempt)
+            response = yield Send(request, until - clock.behind, attempt)
             assert isinstance(response, HttpResponse)
         except TransportError as error:
             again = error.temporary and may_repeat(request, maybe_done=error.maybe_sent)
             seconds, cause = _pause(policy, attempt), type(error).__name__
-            if not again or (yield from now()).monotonic + seconds >= until:
+            if not again or (yield from clock.now()) + seconds >= until:
                 raise
         else:
             cause = response.status
             if not is_temporary(cause):
                 return response
-            asked = yield from _begin_pause(request, response, session, attempt)
+            asked = response.retry_after or 0.0
+            pause = yield from _begin_pause(request, response, session, clock, attempt)
             seconds = max(_pause(policy, attempt), asked)
-            time = (yield from now()).monotonic
+            time = yield from clock.now()
             if request.method != "GET" or time + seconds >= until:
                 return response
         yield Note(Retrying(request, seconds, attempt, cause))
-        yield Sleep(seconds)
+        yield from clock.sleep(seconds)
+        if pause is not None and pause.requested <= seconds:
+            session.pauses.end(pause)
 
 
 def _begin_pause(
-    request: HttpRequest, response: HttpResponse, session: Session, attempt: int
-) -> Flow[float]:
-    """Begin the pause that a 429 asks for; the value is what any response asks for."""
-    asked = response.retry_after or 0.0
-    if response.status == TOO_MANY_REQUESTS and asked:
-        time, is_search = (yield from now()).monotonic, is_contains_search(request)
-        session.pauses.begin(now=time, seconds=asked, searches_alone=is_search)
-        yield Note(Pausing(request, asked, attempt, response.status))
-    return asked
+    request: HttpRequest,
+    response: HttpResponse,
+    session: Session,
+    clock: Clock,
+    attempt: int,
+) -> Flow[Pause | None]:
+    """Begin the pause that a 429 asks for; None without one."""
+    asked = response.retry_after
+    if response.status != TOO_MANY_REQUESTS or not asked:
+        return None
+    time, is_search = (yield from clock.now()), is_contains_search(request)
+    pause = session.pauses.begin(now=time, seconds=asked, searches_alone=is_search)
+    yield Note(Pausing(request, asked, attempt, response.status))
+    return pause
 
 
 def _pause(policy: RetryPolicy, attempt: int) -> float:
@@ -271,27 +302,41 @@ def is_contains_search(request: HttpRequest) -> bool:
 
 
 def _wait(
-    request: HttpRequest, session: Session, until: float | None, end: float
-) -> Flow[None]:
+    request: HttpRequest,
+    session: Session,
+    clock: Clock,
+    until: float | None,
+    end: float,
+) -> Flow[bool]:
     """Wait until no pause applies to *request*; one beyond *until* is an error.
 
     Where *until* is None the request's time has not begun, and each pause may be as
-    long as that. The *end* is the deadline of the block.
+    long as that. The *end* is the deadline of the block. The value is whether there was
+    a pause.
     """
+    pauses, has_waited = session.pauses, False
+    if not pauses:
+        return False
     is_search = is_contains_search(request)
-    while True:
-        time = (yield from now()).monotonic
-        left = session.pauses.left(now=time, is_search=is_search)
-        if not left:
-            return
+    time, waited_for, left = (yield from clock.now()), None, 0.0
+    while pause := pauses.of(now=time, is_search=is_search):
+        # It is over by what was waited, whatever the clock shows.
+        left = min(pause.left(time), left if pause is waited_for else math.inf)
         latest = until
         if latest is None:
             latest = min(time + session.settings.total_timeout, end)
         if time + left >= latest:
             limit = "total_timeout" if latest < end else "the deadline"
-            raise _paused(request, left, f"that is longer than {limit} allows")
-        # Another response may have made the pause longer in the meantime.
-        yield Sleep(left)
+            requested = pause.requested_left(time)
+            raise _paused(request, requested, f"that is longer than {limit} allows")
+        # It may be ended, or become longer, in the meantime.
+        seconds = min(left, _LONGEST_WAIT)
+        yield from clock.sleep(seconds)
+        waited_for, left, has_waited = pause, left - seconds, True
+        if not left:
+            pauses.end(pause)
+        time = yield from clock.now()
+    return has_waited
 
 
 def _paused(request: HttpRequest, left: float, what: str) -> RateLimitedError:

@@ -12,27 +12,76 @@ _LONGEST_PAUSE: Final = 3_600.0
 """The most seconds of a pause: one odd response must not stop a client for ever."""
 
 
-class Pauses(dict[bool, float]):
-    """When the pauses end that the service requested by a 429, on the monotonic clock.
+@attrs.frozen(eq=False)
+class Pause:
+    """A pause that the service requested by a 429."""
 
-    All calls of a client share them. Contains searches have a rate limit of their own
-    (section 7), and so have an end of their own, at True.
+    began: float
+    """When it began, by the monotonic clock."""
+    requested: float
+    """How many seconds the service requested."""
+
+    def left(self, now: float) -> float:
+        """Seconds until a request may be sent; 0 when it may be now."""
+        return self._left_of(min(self.requested, _LONGEST_PAUSE), now)
+
+    def requested_left(self, now: float) -> float:
+        """Seconds that are left of what the service requested."""
+        return self._left_of(self.requested, now)
+
+    def _left_of(self, seconds: float, now: float) -> float:
+        # A test may set the clock back, and a pause does not become longer by that.
+        return min(max(self.began + seconds - now, 0.0), seconds)
+
+
+class Pauses:
+    """The pauses that the service requested by a 429. All calls of a client share them.
+
+    Contains searches have a rate limit of their own (section 7), and so have a pause of
+    their own.
     """
 
-    def begin(self, *, now: float, seconds: float, searches_alone: bool) -> None:
-        """Record a pause of *seconds*: of all requests, or of *searches_alone*."""
-        end = now + min(seconds, _LONGEST_PAUSE)
-        self[searches_alone] = max(end, self.get(searches_alone, end))
+    def __init__(self) -> None:
+        self._of_all: Pause | None = None
+        self._of_searches: Pause | None = None
 
-    def left(self, *, now: float, is_search: bool) -> float:
-        """Seconds until a request may be sent; 0 when it may be now.
+    def __bool__(self) -> bool:
+        return self._of_all is not None or self._of_searches is not None
+
+    def begin(self, *, now: float, seconds: float, searches_alone: bool) -> Pause:
+        """Record a pause of *seconds*, of all requests or of *searches_alone*, unless
+        there is a longer one; the value is the pause that holds.
+        """
+        pause = Pause(now, seconds)
+        before = self._of_searches if searches_alone else self._of_all
+        if before is not None and before.left(now) > pause.left(now):
+            return before
+        if searches_alone:
+            self._of_searches = pause
+        else:
+            self._of_all = pause
+        return pause
+
+    def of(self, *, now: float, is_search: bool) -> Pause | None:
+        """The pause that holds a request; None if it may be sent now.
 
         >>> pauses = Pauses()
-        >>> pauses.begin(now=0.0, seconds=5.0, searches_alone=True)
-        >>> pauses.left(now=1.0, is_search=True), pauses.left(now=1.0, is_search=False)
-        (4.0, 0.0)
+        >>> pause = pauses.begin(now=0.0, seconds=5.0, searches_alone=True)
+        >>> pauses.of(now=1.0, is_search=True) is pause
+        True
+        >>> pauses.of(now=1.0, is_search=False), pauses.of(now=5.0, is_search=True)
+        (None, None)
         """
-        return max(now, self.get(False, now), self.get(is_search, now)) - now
+        held = [self._of_all, self._of_searches if is_search else None]
+        longest = max(filter(None, held), key=lambda one: one.left(now), default=None)
+        return longest if longest and longest.left(now) else None
+
+    def end(self, pause: Pause | None = None) -> None:
+        """End *pause*, or all of them."""
+        if pause in {None, self._of_all}:
+            self._of_all = None
+        if pause in {None, self._of_searches}:
+            self._of_searches = None
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ from email.utils import format_datetime
 from pathlib import Path
 from typing import Any, Final, Self
 from uuid import uuid4
+from weakref import WeakSet
 
 import attrs
 
@@ -152,6 +153,7 @@ class Emulator:
         self._faults: list[Fault] = []
         # Reentrant, because a fault's function may add another fault.
         self._lock = threading.RLock()
+        self._clients = WeakSet[sitestats.Client | sitestats.AsyncClient]()
         self._host: str | None = None
         """The address that it is served on."""
         self._beside: dict[str, Serving] = {}
@@ -414,17 +416,23 @@ class Emulator:
         ...     len(client.websites.list())
         3
         """
-        return sitestats.Client(
+        client = sitestats.Client(
             **self._options(options),
             http_client=EmulatorClient(self._handle, self._clock),
         )
+        with self._lock:
+            self._clients.add(client)
+        return client
 
     def async_client(self, **options: Any) -> sitestats.AsyncClient:
         """An async client without a socket; see ``client``."""
-        return sitestats.AsyncClient(
+        client = sitestats.AsyncClient(
             **self._options(options),
             http_client=AsyncEmulatorClient(self._handle, self._clock),
         )
+        with self._lock:
+            self._clients.add(client)
+        return client
 
     def _clock(self) -> float:
         return self._service.now().timestamp()
@@ -575,8 +583,13 @@ class Emulator:
             self._faults.sort(key=lambda fault: fault.times is None)
 
     def clear_faults(self) -> None:
-        """Remove the simulated failures that no request has met yet."""
+        """Remove the simulated failures that no request has met yet, and end the pauses
+        of clients that this emulator made, after a 429.
+        """
         self._faults.clear()
+        with self._lock:
+            for client in self._clients:
+                client.end_pause()
 
     def _handle(self, request: RecordedRequest) -> tuple[HttpResponse, Fault]:
         """The response to a request, and the fault that its delivery has."""

@@ -37,7 +37,7 @@ from sitestats._base.errors import (
 )
 from sitestats._protocol import operations
 from sitestats._protocol.error_responses import is_about_account
-from sitestats._protocol.flow import Flow, Note, Sleep, now
+from sitestats._protocol.flow import Clock, Flow, Note, Sleep, now
 from sitestats._protocol.session import Session
 from sitestats._results.websites import AddedWebsite, Website
 
@@ -109,9 +109,10 @@ class EnsureFlow:
 
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be pending."""
-        pause, moment = _FIRST_PAUSE, (yield from now())
+        pause, clock, moment = _FIRST_PAUSE, Clock(), (yield from now())
         # Somebody may set the system clock meanwhile.
         shift = moment.monotonic - moment.unix
+        time = moment.monotonic
         yield from self._read_list()
         while pending := {
             spec.hostname: self._pending[spec.hostname] + shift
@@ -119,7 +120,7 @@ class EnsureFlow:
             if spec.hostname in self._pending and spec.hostname not in self._listed
         }:
             # A list that was requested earlier may lack new websites.
-            left = max(pending.values()) - moment.monotonic
+            left = max(pending.values()) - time
             if left <= 0:
                 return
             if pause == _FIRST_PAUSE:
@@ -128,8 +129,8 @@ class EnsureFlow:
                     "show it yet: it may still be under way, so this waits up to "
                     f"{left:.0f} seconds"
                 )
-            yield Sleep(min(left, pause))
-            moment = yield from now()
+            yield from clock.sleep(min(left, pause))
+            time = yield from clock.now()
             yield from self._read_list()
             pause *= 2
 
