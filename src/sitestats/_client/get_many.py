@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Sized
 from contextlib import nullcontext
 from typing import (
@@ -123,15 +122,10 @@ class _Stream(Public, Generic[RunnerT]):
 
     def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # At the interpreter's end the names of modules are gone, but no default is.
-        if _is_finalizing() or not self._is_begun or self._is_left:
-            return
-        self._workers.abandon()
-        warnings.warn(
-            "a get_many block was never left: use it in a with block",
-            ResourceWarning,
-            stacklevel=2,
-            source=self,
-        )
+        # Nothing warns: a collection of garbage may call this although a generator
+        # around the block will be closed just then.
+        if self._is_begun and not self._is_left and not _is_finalizing():
+            self._workers.abandon()
 
     def _check_open(self) -> None:
         if not self._is_begun:
