@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from sitestats import Client
 
 _MOST_PLACES: Final = 5
+_TO_DO: Final = {
+    "copes": "nothing to do, except in tests: the emulator responds in the other form",
+    "misreads": "don't rely on it, and report it with the output of --format json",
+}
+"""What to do about a difference."""
 _MARKS: Final = {"same": "✓", "not decided": "-", "failed": "!", "different": "✗"}
 
 
@@ -71,7 +76,8 @@ class ComparedCase:
 
     def __str__(self) -> str:
         about = f"{self.name:24} {self.decides} ({self.section})"
-        return f"{_MARKS[self.result]} {about}" + f"\n    {self.why}" * bool(self.why)
+        line = f"{_MARKS[self.result]} {about}"
+        return f"{line}\n    {self.why}" if self.why else line
 
 
 @attrs.frozen
@@ -123,18 +129,30 @@ class ServiceComparison:
         return "\n".join(lines)
 
     def _causes(self) -> Iterator[str]:
-        """The differences, each once for all cases that have it."""
+        """The differences, each once for all cases that have it, with what to do."""
         causes = defaultdict[CaseDifference, dict[str, bool | None]](dict)
         for case in self.different:
             for diff in case.differences:
                 cause = attrs.evolve(diff, where=diff.where.rpartition(".")[2])
                 causes[cause][f"{diff.where} in {case.name}"] = case.copes
         for cause, places in causes.items():
-            client = "copes" if all(places.values()) else "misreads it"
-            yield f"{_MARKS['different']} {cause}; the client {client}"
+            consequence = _consequence_of(cause)
+            copes = all(places.values())
+            verdict = "the client copes" if copes else "the client misreads it"
+            yield f"{_MARKS['different']} {cause}; {consequence or verdict}"
+            named = ", ".join([*places][:_MOST_PLACES])
             rest = len(places) - _MOST_PLACES
-            more = f", and {rest} more" * (rest > 0)
-            yield f"    {', '.join([*places][:_MOST_PLACES])}{more}"
+            yield f"    {named}, and {rest} more" if rest > 0 else f"    {named}"
+            if not consequence:
+                yield f"    {_TO_DO['copes' if copes else 'misreads']}"
+
+
+def _consequence_of(cause: CaseDifference) -> str:
+    """What numbers that contradict each other mean for you; empty for other causes."""
+    for row in read_table()["consequence"]:
+        if row["service"] in cause.service and cause.where == row["where"]:
+            return str(row["text"])
+    return ""
 
 
 def compare_service(
@@ -234,11 +252,21 @@ def _differences(
         text = anonymised(data.get("error") or data.get("message") or "")
         why, one = "", {"status": f"{response.status} {text}".strip()}
         other = {"status": str(ours.status)}
-    return why, tuple(
-        CaseDifference(where, *(e.get(where, _absent(where)) for e in (one, other)))
+    differing = [
+        where
         for where in dict.fromkeys((*other, *one))
         if one.get(where) != other.get(where)
+    ]
+    return why, tuple(
+        CaseDifference(where, *(e.get(where, _absent(where)) for e in (one, other)))
+        for where in differing
+        if not any(_is_within(where, whole) for whole in differing)
     )
+
+
+def _is_within(where: str, whole: str) -> bool:
+    """Whether a place is within another one, whose difference is its cause."""
+    return whole != "$" and where.startswith((f"{whole}.", f"{whole}[", f"{whole}:"))
 
 
 def _absent(where: str) -> str:
@@ -260,11 +288,12 @@ def _shapes(
     always = (*_HISTOGRAMS, "$.events" if "name" in case.values else "")
     both = [place for place in lists if place in theirs and place not in always]
     empty = [place for place in both if not (theirs[place] and lists[place])]
+    in_both = one.keys() & other.keys()
     is_open = {
         place
         for place in one.keys() | other.keys()
         if place.partition("[")[0] in empty
-        or (place.endswith(_NULLS) and not (place in one and place in other))
+        or (place.endswith(_NULLS) and place not in in_both)
         or (place.startswith("$.agents[].") and place not in one)
     }
     one, other = (
