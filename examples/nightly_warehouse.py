@@ -15,7 +15,6 @@ want to use the report, or to load other data too.
 from __future__ import annotations
 
 import sys
-from datetime import date
 from pathlib import Path
 
 import dlt
@@ -24,7 +23,7 @@ from sitestats.warehouse import sitestats_source, update
 
 
 def main(first_day: str, destination: str = "duckdb") -> int:
-    """Load the days; 1 if a website failed."""
+    """Load the days; 1 if a website failed, or if something is not believed."""
     pipeline = dlt.pipeline(
         "sitestats",
         destination=destination,
@@ -32,16 +31,18 @@ def main(first_day: str, destination: str = "duckdb") -> int:
         # Beside the DuckDB file.
         pipelines_dir=str(Path(".dlt", "pipelines").absolute()),
     )
-    source = sitestats_source(
-        first_day=date.fromisoformat(first_day), lists=["pages", "events"]
-    )
+    source = sitestats_source(first_day=first_day, lists=["pages", "events"])
     report = update(pipeline, source)
     for hostname, coverage in report.websites.items():
         if coverage.error is None:
             print(f"{hostname}: complete through {coverage.through}")
         else:
             print(f"{hostname}: {coverage.error}", file=sys.stderr)
-    return 1 if report.failed else 0
+    for doubt in report.doubts:
+        print(doubt, file=sys.stderr)
+    if report.changed:
+        print(report.changed)
+    return 1 if report.failed or report.doubts else 0
 
 
 if __name__ == "__main__":

@@ -246,7 +246,7 @@ def test_a_first_update_that_is_refused_makes_no_database(
 NO_DAY = "sitestats: The first update needs a first day (--since)"
 WRONG_USE = [
     ((*UPDATE[:2],), NO_DAY),
-    ((*UPDATE, "--since", "May"), "Invalid value for '--since': 'May' does not match"),
+    ((*UPDATE, "--since", "May"), "--since: 'May' is not a day: give a date"),
     ((*UPDATE, "--fields", "pags"), "'pags' is not a table"),
     ((*UPDATE, "--to", "postgres"), "DESTINATION__POSTGRES__CREDENTIALS"),
     ((*UPDATE, "--to", "nothing"), "nothing"),

@@ -171,7 +171,7 @@ class Dataset:
         self.schemas[table] = rows.schema
         found: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
         for row in rows.to_pylist():
-            found[row["hostname"], row.get("first_day")].append(row)
+            found[row.get("hostname"), row.get("first_day")].append(row)
         for key, new in found.items():
             self.tables[table][key] = [row for row in new if row.get("rank") != 0]
 
@@ -214,6 +214,8 @@ def tables_of(connection: Any, schema: str = "web") -> Tables:
         # Tables of dlt begin with an underscore.
         "SELECT table_name, column_name FROM information_schema.columns "
         f"WHERE table_schema = '{schema}' AND NOT starts_with(table_name, '_dlt') "
+        # Each update has another row there.
+        "AND table_name <> 'runs' "
         "ORDER BY table_name, column_name"
     ).fetchall()
     for table, column in names:

@@ -58,7 +58,7 @@ def set_large(patch: pytest.MonkeyPatch, requests: int) -> None:
 
 def set_most_held(patch: pytest.MonkeyPatch, rows: int) -> None:
     """Hold so many rows in memory at most."""
-    patch.setattr(_tables, "_HELD", rows)
+    patch.setattr(_tables, "MOST_HELD", rows)
 
 
 def slow_down(patch: pytest.MonkeyPatch) -> None:

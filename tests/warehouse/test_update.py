@@ -233,5 +233,9 @@ def test_a_report_is_a_line_plain_data_and_an_error() -> None:
         "websites": 3,
         "oldest": None,
         "failed": {"s2.example": "ServerError: it failed"},
+        "rows": {},
+        "days_changed": 0,
+        "fallen": {},
+        "doubts": [],
     }
     assert a_report(2, 0).to_dict()["oldest"] == "2026-03-01"

@@ -95,6 +95,8 @@ class _Stream(Public, Generic[RunnerT]):
         self._showing = showing(options.progress, "queries")
         self._show: ShowProgress | None = None
         self._deadline = NO_DEADLINE
+        # A warehouse issues the warnings itself, with the website and the day.
+        self._warns = True
         self._are_all_taken = False
         self._taken = self._given = 0
         self._arrived: int = 0
@@ -172,7 +174,7 @@ class _Stream(Public, Generic[RunnerT]):
 
     def _warned(self, outcome: Outcome) -> Outcome:
         """The *outcome*, after its warnings, which name the line of the caller."""
-        if outcome.stats is None:
+        if outcome.stats is None or not self._warns:
             return outcome
         try:
             with_warnings(outcome.stats)

@@ -34,6 +34,8 @@ class Code(IntEnum):
     GIVE_UP = 3
     TRY_LATER = 4
     BAD_RESPONSE = 5
+    DAMAGED = 6
+    DOUBTFUL = 7
     DIFFERS = 8
     INTERRUPTED = 130
 
@@ -47,6 +49,9 @@ MEANINGS: Final = {
     Code.TRY_LATER: "try later, or the outcome is unknown: no response, too many "
     "requests, another run, or a failure of the service",
     Code.BAD_RESPONSE: "a response, or part of it, was not understood",
+    Code.DAMAGED: "a warehouse does not have the rows that were read",
+    Code.DOUBTFUL: "what the service says now is not believed yet: past days of a "
+    "warehouse fell to nothing, or websites are missing in the list",
     Code.DIFFERS: "something differs or would change: a website is missing or is not "
     "as specified, or the service differs from the emulator",
     Code.INTERRUPTED: "interrupted by Ctrl-C, or you said no",
@@ -133,6 +138,8 @@ _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "where_metadata": "--metadata",
     "between": "--start and --end",
     "first_day": "--since",
+    "since": "--since",
+    "refresh": "--refresh",
     "version": "--api-version",
     "extra_param": "--param",
     "lists": "--fields",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import chdir, contextmanager, nullcontext
 from datetime import UTC, date, datetime
 from functools import partial
@@ -27,7 +27,7 @@ from ._output import print_csv, print_json, print_table
 if TYPE_CHECKING:
     from dlt import Pipeline
 
-    from sitestats.warehouse import Coverage, Estimate
+    from sitestats.warehouse import Coverage, Estimate, Status, Update, Verified
 
 _NAME: Final = "sitestats"
 """The pipeline's name, and the name of its DuckDB file."""
@@ -38,6 +38,10 @@ _HEADINGS: Final = {
     "behind": "days behind",
     "error": "",
 }
+_MOST_DIFFERENCES: Final = 50
+"""The most differences that are printed."""
+_IN_A_COMMAND: Final = 20
+"""How many options a printed command has at most."""
 _CONTINUES: Final = "the next update continues from the last load"
 
 _in_destination = options.in_section("Destination")
@@ -91,9 +95,10 @@ def warehouse() -> None:
 @options.host_options
 @options.when(
     "--since",
-    type=click.DateTime(["%Y-%m-%d"]),
+    "first_day",
     metavar="DAY",
-    help="The first day of the dataset; the first update needs it.",
+    help="The first day of the dataset, such as 2026-03-01 or today-30d; the first "
+    "update needs it.",
 )
 @options.when(
     "--lag",
@@ -101,6 +106,13 @@ def warehouse() -> None:
     default=1,
     metavar="DAYS",
     help="How many days to read again, before the new ones; by default 1.",
+)
+@options.when(
+    "--refresh",
+    multiple=True,
+    metavar="DAYS",
+    help="Days to read again, such as example.com:2026-01-10..2026-01-20; a website "
+    "alone for all of its days, and 'all' for every website. It may be repeated.",
 )
 @options.what(
     "--fields",
@@ -122,22 +134,29 @@ def warehouse() -> None:
     help="Do not ask before a large update: above 10,000 requests, and twice those of "
     "the last one. Without a terminal there is a warning instead.",
 )
+@click.option(
+    "--accept-changes",
+    is_flag=True,
+    help="Take at once what is not believed on the first night: past days that fall to "
+    "nothing, and a much shorter list of websites.",
+)
 @options.in_output(
     "-q",
     "--quiet",
     is_flag=True,
-    help="Write only the websites that failed, to standard error.",
+    help="Write only what somebody has to look at, to standard error.",
 )
+@options.format_option("text", "json")
 @options.concurrency_option
 @_destination_options
 @options.client_options
 def update(
     *,
-    since: datetime | None,
     fields: str | None,
     dry_run: bool,
     yes: bool,
     quiet: bool,
+    output: str,
     hosts: options.Hosts,
     to: Destination,
     connect: options.Connect,
@@ -153,6 +172,7 @@ def update(
     Examples:
       sitestats warehouse update --since 2025-06-01
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
+      sitestats warehouse update --refresh example.com:2026-01-10..2026-01-20
     """
     if fields is not None:
         lists = [name.strip() for name in fields.split(",")]
@@ -164,10 +184,9 @@ def update(
         TemporaryDirectory() if dry_run else nullcontext() as scratch,
     ):
         source = made.sitestats_source(
-            first_day=since and since.date(),
             hostnames=[name for name, _ in hosts.read()] or None,
             client=client,
-            progress=not quiet,
+            progress=not quiet and output == "text",
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
         )
@@ -183,18 +202,34 @@ def update(
         return
     if not report.loads:
         raise click.Abort
-    failed, number = report.failed, len(report.websites)
-    if not quiet:
-        click.echo(
-            f"{counted(report.requests, 'request')}; "
-            f"up to date: {number - len(failed):,} of {number:,} websites"
-        )
-    tell_failures([(name, site.error) for name, site in failed.items()], number)
-    exit_with(
-        worst(
-            Code.GIVE_UP if site.lasting else Code.TRY_LATER for site in failed.values()
-        )
+    if output == "json":
+        print_json(report.to_dict())
+    elif not quiet:
+        click.echo(_in_a_line(report))
+    for name, text in report.fallen.items():
+        tell(f"{name}: {text}")
+    for text in report.doubts:
+        tell(text)
+    failed = report.failed
+    tell_failures(
+        [(name, site.error) for name, site in failed.items()], len(report.websites)
     )
+    codes = [
+        Code.GIVE_UP if site.lasting else Code.TRY_LATER for site in failed.values()
+    ]
+    exit_with(worst([*codes, Code.DOUBTFUL if report.doubts else Code.OK]))
+
+
+def _in_a_line(report: Update) -> str:
+    """What an update did, for a person."""
+    number = len(report.websites)
+    good = number - len(report.failed)
+    parts = [
+        counted(report.requests, "request"),
+        report.changed,
+        f"up to date: {good:,} of {number:,} websites",
+    ]
+    return "; ".join(part for part in parts if part)
 
 
 def _stop(*_: object) -> NoReturn:
@@ -209,10 +244,10 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
         return False
     if estimate.is_large and not yes and sys.stdin.isatty() and sys.stderr.isatty():
         return click.confirm(f"A large update: {estimate}. Go on?", err=True)
-    if estimate.is_large or (
-        not quiet and estimate.requests > 2 * estimate.last_requests
-    ):
-        tell(f"{'a large update: ' * estimate.is_large}{estimate}")
+    if estimate.is_large:
+        tell(f"a large update: {estimate}")
+    elif not quiet and estimate.requests > 2 * estimate.last_requests:
+        tell(str(estimate))
     return True
 
 
@@ -222,7 +257,8 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
     "--max-behind",
     type=click.IntRange(0),
     metavar="DAYS",
-    help="End with exit code 4 if a website is further behind than so many days.",
+    help="End with exit code 4 if a website is further behind than so many days, or if "
+    "the service lists no website.",
 )
 @_destination_options
 @options.format_option("table", "json", "csv")
@@ -239,35 +275,109 @@ def status(
       sitestats warehouse status --max-behind 2
     """
     with _opened(to) as made:
-        pipeline = _pipeline(to)
-        coverage = made.read_coverage(pipeline)
-        is_locked = made.has_lock(pipeline)
-    if not coverage:
+        found = made.read_status(_pipeline(to))
+    if not found.coverage:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
             "give the same --folder, --to and --dataset as for the update"
         )
-    rows = _rows(coverage, made.last_day)
+    rows = _rows(found.coverage, made.last_day)
+    listed = [row for row in rows if row["behind"] is not None]
     most = 1 if max_behind is None else max_behind
-    late = [row for row in rows if (row["behind"] or 0) > most]
+    late = [row for row in listed if row["behind"] > most]
     if output == "json":
         print_json(rows)
     elif output == "csv":
         print_csv([*rows[0]], rows)
     else:
-        listed = [row for row in rows if row["behind"] is not None]
-        bad = [row for row in listed if row["error"] or row in late]
-        days = [row["through"] for row in listed]
-        oldest = f"; the oldest {min(days)}" if days and all(days) else ""
-        good, number = len(listed) - len(bad), len(listed)
-        click.echo(f"{good:,} of {number:,} websites up to date{oldest}")
-        if gone := len(rows) - len(listed):
-            click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
-        if not is_locked:
+        bad = [row for row in listed if row["error"] or row["doubt"] or row in late]
+        _print_summary(rows, listed, bad, found)
+        if not found.has_lock:
             click.echo(f"no lock in {to.name}: run one update of a dataset at a time")
         if shown := rows if every else bad:
-            print_table(shown, _HEADINGS)
-    exit_with(Code.TRY_LATER if late and max_behind is not None else Code.OK)
+            texts = [{**row, "error": row["error"] or row["doubt"]} for row in shown]
+            print_table(texts, _HEADINGS)
+    codes = []
+    if found.verified and found.verified.days:
+        codes.append(Code.DAMAGED)
+    if found.doubt or any(row["doubt"] for row in rows):
+        codes.append(Code.DOUBTFUL)
+    # Without websites, nothing is behind, and nothing is up to date.
+    if max_behind is not None and (late or not listed):
+        codes.append(Code.TRY_LATER)
+    exit_with(worst(codes))
+
+
+def _print_summary(
+    rows: Sequence[Any], listed: Sequence[Any], bad: Sequence[Any], found: Status
+) -> None:
+    """Print what concerns all websites."""
+    days = [row["through"] for row in listed]
+    oldest = f"; the oldest {min(days)}" if days and all(days) else ""
+    good, number = len(listed) - len(bad), len(listed)
+    click.echo(f"{good:,} of {number:,} websites up to date{oldest}")
+    if gone := len(rows) - len(listed):
+        click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
+    if found.doubt:
+        click.echo(found.doubt)
+    if found.verified is not None:
+        click.echo(_about_verified(found.verified))
+
+
+def _about_verified(verified: Verified) -> str:
+    """The last comparison of the rows with what was read."""
+    when = f"verified {verified.at:%Y-%m-%d %H:%M} UTC"
+    if not verified.differences:
+        return f"{when}: every day has what was read"
+    number = sum(map(len, verified.days.values()))
+    found = counted(verified.differences, "difference")
+    if not number:
+        return f"{when}: {found}, all read again since"
+    return f"{when}: {found}; {counted(number, 'day')} not read again: run `verify`"
+
+
+@warehouse.command()
+@click.option(
+    "--since",
+    metavar="DAY",
+    help="The first day to compare, if you have deleted the days before.",
+)
+@_destination_options
+@options.format_option("text", "json")
+def verify(*, since: str | None, output: str, to: Destination) -> None:
+    """Compare the rows of each website and day with what was read.
+
+    No request is sent. Each difference is a line, and the last ones are commands that
+    read again what differs.
+
+    \b
+    Examples:
+      sitestats warehouse verify
+      sitestats warehouse verify --since 2026-01-01
+    """
+    with _opened(to) as made:
+        found = made.verify(_pipeline(to), since=since)
+    if output == "json":
+        print_json(found.to_dict())
+    else:
+        for each in found.differences[:_MOST_DIFFERENCES]:
+            click.echo(str(each))
+        left = len(found.differences) - _MOST_DIFFERENCES
+        if left > 0:
+            click.echo(f"{left:,} more differences: --format json has all")
+        click.echo(
+            f"{counted(found.days, 'day')} of websites compared: "
+            f"{counted(len(found.differences), 'difference')}"
+        )
+        options_of = [f"--refresh {period}" for period in found.refresh]
+        for first in range(0, len(options_of), _IN_A_COMMAND):
+            again = " ".join(options_of[first : first + _IN_A_COMMAND])
+            click.echo(f"run: sitestats warehouse update {again}")
+    if not found.days and not found.differences:
+        raise click.UsageError(
+            "the warehouse has no day to compare: run `update` first"
+        )
+    exit_with(Code.DAMAGED if found.differences else Code.OK)
 
 
 @warehouse.command()
@@ -305,11 +415,18 @@ def _rows(
             "missing": len(site.failed),
             "listed": site.listed,
             "error": site.error,
+            "doubt": site.doubt,
             "checked_at": site.checked_at and site.checked_at.isoformat(),
         }
         for name, site in coverage.items()
     )
-    return sorted(rows, key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
+    return sorted(
+        rows,
+        key=lambda row: (
+            row["error"] is None and row["doubt"] is None,
+            -(row["behind"] or 0),
+        ),
+    )
 
 
 def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:

@@ -8,12 +8,21 @@ from __future__ import annotations
 from sitestats._base.errors import MissingExtraError
 
 try:
-    from ._destinations import has_lock as has_lock
     from ._errors import DestinationError
     from ._errors import readable_errors as readable_errors
     from ._source import Estimate, sitestats_source
     from ._source import set_default as set_default
-    from ._update import Update, forget, read_coverage, update
+    from ._update import (
+        Status,
+        Update,
+        Verified,
+        forget,
+        read_coverage,
+        read_status,
+        update,
+        verify,
+    )
+    from ._verify import Difference, Verification
 except ModuleNotFoundError as _error:
     if _error.name not in {"dlt", "pyarrow"}:
         raise
@@ -24,11 +33,17 @@ from ._days import Coverage, last_day
 __all__ = [
     "Coverage",
     "DestinationError",
+    "Difference",
     "Estimate",
+    "Status",
     "Update",
+    "Verification",
+    "Verified",
     "forget",
     "last_day",
     "read_coverage",
+    "read_status",
     "sitestats_source",
     "update",
+    "verify",
 ]

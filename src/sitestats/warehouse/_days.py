@@ -6,7 +6,7 @@ It is pure: it uses no clock, no request and no dlt.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
@@ -20,6 +20,7 @@ from sitestats._base.errors import (
     SiteStatsError,
     TransportError,
 )
+from sitestats._base.text import counted
 from sitestats._base.zones import find_zone
 
 DAY: Final = dt.timedelta(days=1)
@@ -28,6 +29,10 @@ MONTHS: Final = "months"
 WATCHED: Final = 30
 """How many of the last days are read again if their totals have changed, and how many
 of those that failed."""
+MUCH: Final = 100
+"""From so many stored page views on, a fall of a day to nothing is not believed."""
+NIGHTS: Final = 3
+"""On how many nights a fall to nothing, or a short list, is seen until it is taken."""
 LONGEST: Final = 366
 """The most days of a histogram."""
 FAILED_IN_A_ROW: Final = 3
@@ -49,6 +54,19 @@ class Totals(NamedTuple):
     visitors: int
 
 
+class Change(NamedTuple):
+    """The totals of a day that an update found changed."""
+
+    before: Totals
+    now: Totals
+
+    @property
+    def is_fall(self) -> bool:
+        """Whether there are fewer page views, or fewer visitors: late data add some."""
+        before, now = self
+        return now.pageviews < before.pageviews or now.visitors < before.visitors
+
+
 @attrs.frozen(kw_only=True)
 class Coverage:
     """The progress of a website, as the pipeline's state holds it."""
@@ -67,6 +85,18 @@ class Coverage:
     """Days that failed, the least recently requested first."""
     watched: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
     """The totals of the last days, to find out which have changed."""
+    changed: Mapping[dt.date, dt.date] = attrs.Factory(dict[dt.date, dt.date])
+    """The watched days whose totals have changed, and the last day that was over then.
+    They are watched for as long as if they had been new then."""
+    held: Mapping[dt.date, tuple[dt.date, ...]] = attrs.Factory(
+        dict[dt.date, tuple[dt.date, ...]]
+    )
+    """The days whose fall to nothing is not believed yet, and, for each night that
+    showed it, the last day that was over. Their rows stay."""
+    events: Mapping[dt.date, int] = attrs.Factory(dict[dt.date, int])
+    """How many events the watched days had."""
+    events_add_up: bool = True
+    """Whether the events of days are the events of a longer period, as far as known."""
     months_from: dt.date | None = None
     """The first day whose month has to be read."""
     error: str | None = None
@@ -86,6 +116,20 @@ class Coverage:
     def listed(self) -> bool:
         """Whether the service lists the website, as far as that is known."""
         return self.error != NOT_LISTED
+
+    @property
+    def doubt(self) -> str | None:
+        """What is not believed yet; None if nothing."""
+        if not self.held:
+            return None
+        stored = sum(self.watched[day].pageviews for day in self.held)
+        first, last = min(self.held), max(self.held)
+        number = counted(len(self.held), "day")
+        return (
+            f"{number} from {first} to {last} fell from {stored:,} page views to "
+            f"nothing: the stored rows stay until {NIGHTS} nights have shown it, or "
+            "until you pass --accept-changes"
+        )
 
     def behind(self, last: dt.date) -> int:
         """How many days are missing up to *last*, which ``last_day`` gives."""
@@ -129,6 +173,27 @@ def continued(
     )
 
 
+def covering(days: Iterable[dt.date], *, with_gaps: bool) -> list[Period]:
+    """The fewest periods for histograms that have all of *days*; without gaps, no
+    period has another day.
+
+    >>> from datetime import date
+    >>> from sitestats.warehouse._days import covering
+    >>> days = [date(2026, 1, 1), date(2026, 1, 3)]
+    >>> [len(covering(days, with_gaps=gaps)) for gaps in (True, False)]
+    [1, 2]
+    """
+    periods = list[Period]()
+    for day in sorted(days):
+        first, last = periods[-1] if periods else (day, dt.date.min)
+        is_near = day - first < LONGEST * DAY
+        if periods and is_near and (with_gaps or day == last + DAY):
+            periods[-1] = first, day
+        else:
+            periods.append((day, day))
+    return periods
+
+
 def days_between(first: dt.date, last: dt.date) -> list[dt.date]:
     """The days from *first* to *last*; none if that is before it."""
     return [first + number * DAY for number in range((last - first).days + 1)]
@@ -153,6 +218,8 @@ class WebsiteDays:
         first: dt.date,
         last: dt.date,
         lag: int = 1,
+        refresh: Sequence[Period] = (),
+        accept_changes: bool = False,
     ) -> None:
         self._before: Final = coverage
         self._start: Final = continued(
@@ -170,30 +237,56 @@ class WebsiteDays:
         self._failed_in_a_row = 0
         self._read: set[dt.date] = set()
         self._watched = dict(self._start.watched)
+        self._changed = dict(self._start.changed)
+        self._held = dict(self._start.held)
+        self._held_now: set[dt.date] = set()
+        self._events = dict(self._start.events)
+        self._uncounted: set[dt.date] = set()
+        self._was_recounted = self._has_other_events = False
         self._seen: dict[dt.date, Totals] = {}
+        self._accept_changes: Final = accept_changes
+        self.stored: Mapping[dt.date, Totals] = {}
+        """The totals of other days that the warehouse has."""
+        self.changes: Final = dict[dt.date, Change]()
+        """The days that were found changed, and read again."""
         self._months_from = self._start.months_from
         self._months_are_left = MONTHS in lists
         self._is_scheduled = False
         start = self._start
         self._begin: Final = max(start.read_from, start.reached + DAY - lag * DAY)
         earlier = days_between(start.first, start.read_from - DAY)
+        again = [day for period in refresh for day in days_between(*period)]
         self._wanted: Final = dict.fromkeys(
-            [*days_between(self._begin, last), *earlier, *start.failed[:WATCHED]]
+            [*days_between(self._begin, last), *earlier, *again]
         )
+        self._by_themselves: Final = {*start.failed[:WATCHED]} - self._wanted.keys()
+        self._wanted.update(dict.fromkeys(start.failed[:WATCHED]))
         self.periods: Final = self._histograms()
         """The histograms that are left, the last one first."""
 
     def _histograms(self) -> list[Period]:
-        begin = [day for day in self._watched if day not in self._wanted]
+        days = self._watched.keys() - self._wanted.keys()
         # A day without page views may have events.
         if "events" not in self._lists:
-            has_earlier = self._start.first < self._start.read_from
-            begin.append(self._start.first if has_earlier else self._begin)
-        first, periods = min(begin, default=dt.date.max), list[Period]()
-        while first <= self.last:
-            periods.append((first, min(self.last, first + (LONGEST - 1) * DAY)))
-            first = periods[-1][1] + DAY
-        return periods[::-1]
+            days |= self._wanted.keys() - self._by_themselves
+        # The sum of their events tells only of days that were read before.
+        return covering(days, with_gaps=not self.counts_events)[::-1]
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether a histogram's request is for the events of its days, too."""
+        return "events" in self._lists and self._start.events_add_up
+
+    @property
+    def unknown(self) -> list[dt.date]:
+        """The days to read of which only the warehouse itself has the totals."""
+        if self._before is None:
+            return []
+        had = days_between(self._before.read_from, self._before.reached)
+        return sorted((self._wanted.keys() & had) - self._watched.keys())
+
+    def _known(self, day: dt.date) -> Totals | None:
+        return self._watched.get(day, self.stored.get(day))
 
     @property
     def left(self) -> int:
@@ -206,20 +299,31 @@ class WebsiteDays:
         return len(self.periods) + len(days) + self._months_are_left
 
     def read_period(
-        self, period: Period, histogram: Mapping[dt.date, Totals]
+        self,
+        period: Period,
+        histogram: Mapping[dt.date, Totals],
+        events: int | None = None,
     ) -> list[dt.date]:
-        """Record a histogram's past days; a day that it lacks is requested by itself.
+        """Record a histogram's past days, and how many *events* they had if that is
+        known; a day that it lacks is requested by itself.
 
         Returns:
             The days that need no request of their own: *histogram* has everything.
         """
         days: list[dt.date] = []
-        for day in days_between(*period):
+        in_period = days_between(*period)
+        self._hold(day for day in in_period if histogram.get(day) == (0, 0))
+        changed = False
+        for day in in_period:
             totals = histogram.get(day)
-            if totals is None:
+            if totals is None or day in self._held_now:
                 continue
             self._seen[day] = totals
-            if day not in self._wanted and self._watched.get(day, totals) == totals:
+            if totals != (0, 0):
+                self._held.pop(day, None)
+            is_changed = self._known(day) not in {None, totals}
+            changed |= is_changed
+            if day not in self._wanted and not is_changed:
                 continue
             is_empty = totals == (0, 0) and "events" not in self._lists
             if is_empty or not self._lists:
@@ -228,7 +332,38 @@ class WebsiteDays:
                 days.append(day)
             else:
                 self._wanted[day] = None
+        # A day that is read again anyway may be the reason.
+        if events is not None and not changed:
+            self._recount(in_period, events)
         return days
+
+    def _hold(self, days: Iterable[dt.date]) -> None:
+        """Hold the fall of *days* to nothing, if one of them had many page views."""
+        known = {day: self._known(day) for day in days}
+        fallen = {day: had for day, had in known.items() if had and had.pageviews}
+        has_held = bool(self._held_now)
+        is_deep = any(had.pageviews >= MUCH for had in fallen.values())
+        if self._accept_changes or not (is_deep or has_held):
+            return
+        for day, had in fallen.items():
+            nights = (*self._held.get(day, ()), self.last)
+            # Several updates of a night count once.
+            if len({*nights}) < NIGHTS:
+                self._held[day] = tuple(dict.fromkeys(nights))
+                self._held_now.add(day)
+                self._watched[day] = had
+                self._wanted.pop(day, None)
+
+    def _recount(self, days: Sequence[dt.date], events: int) -> None:
+        """Read *days* again if they have other *events* than were stored: which of them
+        has, nobody says.
+        """
+        known = [self._events.get(day) for day in days]
+        counts = [count for count in known if count is not None]
+        if len(counts) == len(known) and sum(counts) != events:
+            self._was_recounted = True
+            self._uncounted.update(days)
+            self._wanted.update(dict.fromkeys(days))
 
     def failed_period(self, period: Period, error: SiteStatsError) -> None:
         """Record that a histogram was not read: lists may be, day by day."""
@@ -252,21 +387,51 @@ class WebsiteDays:
 
         return map(order, self._wanted)
 
+    @property
+    def read_days(self) -> Collection[dt.date]:
+        """The days that this run has read."""
+        return self._read
+
     def take(self, day: dt.date) -> bool:
         """Whether to request *day* now."""
         self._wanted.pop(day, None)
         return not self.ended
 
+    def falls(self, day: dt.date, totals: Totals) -> bool:
+        """Whether *totals* of *day* are a fall to nothing that is not believed yet."""
+        if totals == (0, 0):
+            self._hold([day])
+        return day in self._held_now
+
     def read(
-        self, day: dt.date, totals: Totals, unread: SiteStatsError | None = None
+        self,
+        day: dt.date,
+        totals: Totals,
+        unread: SiteStatsError | None = None,
+        events: int | None = None,
     ) -> None:
-        """Record that *day* was read, except *unread*, and that it was over."""
+        """Record that *day* was read, except *unread*, and that it was over; with so
+        many *events*, if that is known.
+        """
+        before, now = self._known(day), self._seen.get(day, totals)
+        counted_before = self._events.pop(day, events)
+        has_other_events = counted_before != events
         self._read.add(day)
         self._failed.pop(day, None)
+        self._held.pop(day, None)
         if unread is not None:
             self._failed[day] = error_line(unread)
         self._failed_in_a_row = 0
-        self._watched[day] = self._seen.get(day, totals)
+        self._watched[day] = now
+        if before is not None and before != now:
+            self.changes[day] = Change(before, now)
+        if day in self.changes or has_other_events:
+            self._changed[day] = self.last
+        if events is not None:
+            self._events[day] = events
+        if day in self._uncounted:
+            self._uncounted.discard(day)
+            self._has_other_events |= has_other_events
         self._months_from = min(self._months_from or day, day)
 
     def failed(self, period: Period, error: SiteStatsError) -> None:
@@ -288,6 +453,8 @@ class WebsiteDays:
     def take_months(self) -> Period | None:
         """The months to request, or None; once the days were read."""
         begin, is_left = self._months_from, self._months_are_left and not self.ended
+        # A month has the days whose fall is not believed.
+        is_left &= not self._held_now
         self._months_are_left = False
         if begin is None or not is_left:
             return None
@@ -301,7 +468,8 @@ class WebsiteDays:
 
     def coverage(self, now: dt.datetime | None = None) -> Coverage:
         """The progress of the website, when no request is under way."""
-        start, known = self._start, self._read | self._failed.keys()
+        start = self._start
+        known = self._read | self._failed.keys() | self._held.keys()
         reached, read_from = start.reached, start.read_from
         while reached + DAY in known:
             reached += DAY
@@ -319,10 +487,15 @@ class WebsiteDays:
         if before and start.reached < before.reached and not self._read:
             # Its days stay what they were until others replace them.
             return attrs.evolve(before, **outcome)
+        begin = self.last - WATCHED * DAY
+        # All days were read again for their events, and none had others.
+        is_counted = self._was_recounted and not self._uncounted
+        is_in_vain = is_counted and not self._has_other_events
         watched = {
             day: self._watched[day]
             for day in sorted(self._watched)
-            if self.last - WATCHED * DAY < day <= reached and read_from <= day
+            if read_from <= day <= reached
+            and (max(day, self._changed.get(day, day)) > begin or day in self._held)
         }
         return attrs.evolve(
             start,
@@ -330,6 +503,10 @@ class WebsiteDays:
             reached=reached,
             failed=failed,
             watched=watched,
+            changed={d: n for d, n in self._changed.items() if d in watched},
+            held={day: nights for day, nights in self._held.items() if day in watched},
+            events={day: n for day, n in self._events.items() if day in watched},
+            events_add_up=start.events_add_up and not is_in_vain,
             months_from=self._months_from,
             **outcome,
         )

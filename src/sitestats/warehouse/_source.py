@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -16,7 +25,7 @@ from dlt.common.typing import TSecretStrValue
 from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
-from sitestats import Client, StatsQuery, Website
+from sitestats import Client, StatsQuery, Website, __version__
 from sitestats._base.errors import (
     ConfigurationError,
     InvalidInputError,
@@ -28,12 +37,16 @@ from sitestats._base.errors import (
 from sitestats._base.fields import HISTOGRAM_COUNTS, TOTALS
 from sitestats._base.progress import Progress, ShowProgress, showing
 from sitestats._base.text import counted, shown
+from sitestats._base.zones import same_zone
 from sitestats._configuration.settings import positive_count
 
+from . import _tables
 from ._days import (
     DAY,
     MONTHS,
+    NIGHTS,
     NOT_LISTED,
+    Change,
     Coverage,
     Days,
     Period,
@@ -42,17 +55,35 @@ from ._days import (
     error_line,
     last_day,
 )
-from ._tables import ALL_LISTS, DAYS, EMPTY, TABLES, Rows, storable
+from ._requested import ALL, Refresh, as_day, check_names, checked_day
+from ._tables import (
+    ALL_LISTS,
+    DAYS,
+    EMPTY,
+    READINGS,
+    RUNS,
+    TABLES,
+    Rows,
+    storable,
+)
 
 if TYPE_CHECKING:
     from sitestats import Stats, WebsiteList
 
+Stored: TypeAlias = Mapping[str, Mapping[dt.date, Totals]]
+"""The totals of days that the destination has, by host names."""
 _Requests: TypeAlias = Iterator[tuple[str, Period]]
 _Fail: TypeAlias = Callable[[WebsiteDays, Period, SiteStatsError], None]
 _Add: TypeAlias = "Callable[[WebsiteDays, dict[str, Any], Period, Stats], None]"
 
 SOURCE: Final = "sitestats"
 _LARGE: Final = 10_000
+_FEW: Final = 2
+"""Fewer websites may vanish from the list each night."""
+_SHARE: Final = 0.25
+"""The part of the websites that does not vanish in a night."""
+_MOST_NAMED: Final = 5
+"""The most websites, or entries, that a message names."""
 _MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
 _QUERY: Final = StatsQuery("example.com").limit(_MOST_ENTRIES)
@@ -76,6 +107,18 @@ class UnderWay:
     """Shows how many requests have an outcome, and how many there are to be."""
     websites: Mapping[str, Coverage] = attrs.Factory(dict[str, Coverage])
     """The progress of each website of this update."""
+    changes: Mapping[str, Mapping[dt.date, Change]] = attrs.Factory(
+        dict[str, Mapping[dt.date, Change]]
+    )
+    """The stored days of each website that have other totals now."""
+    doubt: str | None = None
+    """What is not believed of the list of websites."""
+    rows: Counter[str] = attrs.Factory(Counter[str])
+    """How many rows of each table were read."""
+    began_at: dt.datetime | None = None
+    """When it began."""
+    stored: Callable[[Mapping[str, list[dt.date]]], Stored] = lambda _: {}
+    """Reads the totals of these days from the destination."""
 
 
 UPDATE: Final[ContextVar[UnderWay | None]] = ContextVar("update", default=None)
@@ -119,10 +162,12 @@ def set_default(name: str, *, value: Any) -> None:
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
 def sitestats_source(
     *,
-    first_day: dt.date | None = None,
+    first_day: dt.date | str | None = None,
     hostnames: Sequence[str] | None = None,
     lists: Sequence[str] | None = None,
     lag: int = 1,
+    refresh: Sequence[str] = (),
+    accept_changes: bool = False,
     max_seconds: float = 120,
     concurrency: int = 20,
     base_url: str | None = None,
@@ -140,8 +185,10 @@ def sitestats_source(
     dlt's configuration, as with every source.
 
     Args:
-        first_day: The first day of the dataset, which the first update needs. With an
-            earlier one, the days before are read; a later one changes nothing.
+        first_day: The first day of the dataset, which the first update needs: a date,
+            a datetime at midnight, or a text such as ``"2026-03-01"`` or
+            ``"today-30d"``, in UTC. With an earlier one, the days before are read; a
+            later one changes nothing.
         hostnames: The websites; by default all of the account.
         lists: The tables to fill besides ``days``: names of lists of the Stats API,
             ``"events"``, and ``"months"``. A dataset keeps its lists, and after a new
@@ -149,6 +196,11 @@ def sitestats_source(
             earlier updates named. If empty, the totals come from histograms, one for
             each 366 days of a website, and days have no ``seconds_on_page``.
         lag: How many days to read again, before the new ones.
+        refresh: Days to read again, too: ``"example.com:2026-01-10..2026-01-20"``, a
+            website with one day, or a website alone for all of its days; ``"all"``
+            stands for every website.
+        accept_changes: Whether to take at once what is not believed on the first night:
+            past days that fall to nothing, and a much shorter list of websites.
         max_seconds: How many seconds a load reads at most. If the process is killed,
             days that were not loaded are read again.
         concurrency: How many requests are in progress at once.
@@ -170,7 +222,7 @@ def sitestats_source(
         The resources ``websites`` and ``days``, for ``update`` or a pipeline of dlt.
 
     Raises:
-        InvalidInputError: A host name or the name of a list is not valid.
+        InvalidInputError: A host name, a day or the name of a list is not valid.
         ConfigurationError: The client can't be made, or a number is not valid.
     """
     set_default("runtime.dlthub_telemetry", value=False)
@@ -188,10 +240,12 @@ def sitestats_source(
             raise InvalidInputError([Problem(there, where="lists")])
     run = _Run(
         make_client=make_client,
-        first_day=first_day and dt.date.fromisoformat(str(first_day)),
+        first_day=None if first_day is None else checked_day(first_day, "first_day"),
         hostnames=hostnames and [StatsQuery(name).hostname for name in hostnames],
         lists=None if lists is None else frozenset(lists).difference(TOTALS),
         lag=positive_count("lag", lag, 0),
+        refresh=[Refresh.parse(text) for text in refresh],
+        accept_changes=accept_changes,
         max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
@@ -216,10 +270,12 @@ class _Run:
     """The loads of one source. Each requests what the earlier ones did not."""
 
     make_client: Callable[[], AbstractContextManager[Client]]
-    first_day: dt.date | None
+    first_day: str | None
     hostnames: Sequence[str] | None
     lists: frozenset[str] | None
     lag: int
+    refresh: Sequence[Refresh]
+    accept_changes: bool
     max_seconds: float
     concurrency: int
     progress: Progress
@@ -228,6 +284,7 @@ class _Run:
     _websites: WebsiteList | None = None
     _days: Days | None = None
     _loads: int | None = None
+    _doubt: str | None = None
     _rows: dict[str, Rows] = attrs.field(factory=dict[str, Rows])
 
     def read_list(self) -> Iterator[DataItemWithMeta]:
@@ -245,23 +302,52 @@ class _Run:
         state = dlt.current.resource_state()
         with ExitStack() as stack:
             update = UPDATE.get() or UnderWay(stack)
+            update.began_at = update.began_at or self._moment()
             days = self._continued(state, update)
-            self._rows = {name: Rows(name) for name in (DAYS, *state["lists"])}
+            lists = state["lists"]
+            self._rows = {name: Rows(name) for name in (DAYS, *lists)}
+            self._rows[READINGS] = Rows(READINGS, lists)
             client = stack.enter_context(self.make_client())
             if update.show is None:
                 bar = showing(self.progress, "requests")
                 update.show = update.stack.enter_context(bar)
             for _ in self._read(client, days, update):
                 for rows in self._rows.values():
-                    yield from rows.take(only_many=True)
+                    yield from rows.take(_tables.MOST_HELD)
+        self._rows["coverage"] = self._cover(days, state, update)
+        update.changes = {
+            name: site.changes for name, site in days.websites.items() if site.changes
+        }
+        update.doubt = self._doubt
+        update.rows.update({name: rows.total for name, rows in self._rows.items()})
+        self._rows[RUNS] = self._run_of(update)
+        # A reader finds every table after the first load, even without a row.
+        fewest = 1 if state.get("loads") else 0
         for rows in self._rows.values():
-            yield from rows.take()
-        yield from self._cover(days, state, update).take()
+            yield from rows.take(fewest)
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
         update.left, state["requests"] = days.left, update.requests
+        state["doubt"] = self._doubt
         if not days.left:
             # A source that is run once more starts anew, with the days up to then.
             self._days = self._websites = None
+
+    def _run_of(self, update: UnderWay) -> Rows:
+        """The row of this update, which its next load replaces."""
+        rows = Rows(RUNS)
+        failed = [name for name, site in update.websites.items() if site.error]
+        rows.add(
+            began_at=update.began_at,
+            ended_at=self._moment(),
+            requests=update.requests,
+            websites=len(update.websites),
+            failed=len(failed),
+            rows=json.dumps({name: n for name, n in update.rows.items() if n}),
+            days_changed=sum(map(len, update.changes.values())),
+            problems="\n".join(problems_of(update)) or None,
+            version=__version__,
+        )
+        return rows
 
     def _moment(self) -> dt.datetime:
         return self.now() if self.now else dt.datetime.now(dt.UTC)
@@ -282,26 +368,16 @@ class _Run:
         zones = {_hostname_of(site): storable(site.timezone or "") for site in listed}
         first = self._first_of(state, now)
         state["lists"] = self._lists_of(state)
-        state["listed"] = sorted(zones)
-        stored = state.get("coverage", {})
-        websites: dict[str, WebsiteDays] = {}
-        for name in zones if self.hostnames is None else self.hostnames:
-            coverage = Coverage.from_state(stored[name]) if name in stored else None
-            # A website without a listed or known zone keeps its last known one.
-            known = coverage.timezone if coverage else "" if name in zones else "UTC"
-            zone = zones.get(name) or known
-            websites[name] = WebsiteDays(
-                coverage,
-                timezone=zone,
-                lists=frozenset(state["lists"]),
-                first=first,
-                last=last_day(zone, now) or now.astimezone(dt.UTC).date() - DAY,
-                lag=self.lag,
-            )
-            try:
-                StatsQuery(name).timezone(zone)
-            except InvalidInputError as error:
-                websites[name].end(error_line(error), lasting=True)
+        state["listed"] = sorted(self._believed(state, zones, now))
+        names = [*zones] if self.hostnames is None else self.hostnames
+        check_names(self.refresh, names)
+        websites = {
+            name: self._website(name, zones, state, first, now) for name in names
+        }
+        unknown = {name: site.unknown for name, site in websites.items()}
+        unknown = {name: days for name, days in unknown.items() if days}
+        for name, stored in update.stored(unknown).items() if unknown else ():
+            websites[name].stored = stored
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
         if self.approve is not None:
@@ -313,11 +389,80 @@ class _Run:
             warn(f"this update is large: {estimate}")
         return self._days
 
+    def _website(
+        self,
+        name: str,
+        zones: Mapping[str, str],
+        state: Mapping[str, Any],
+        first: dt.date,
+        now: dt.datetime,
+    ) -> WebsiteDays:
+        """What to request of the website *name*."""
+        stored = state.get("coverage", {}).get(name)
+        coverage = None if stored is None else Coverage.from_state(stored)
+        # A website without a listed or known zone keeps its last known one.
+        zone = zones.get(name, "UTC") or ""
+        if coverage and not zones.get(name):
+            zone = coverage.timezone
+        last = last_day(zone, now) or now.astimezone(dt.UTC).date() - DAY
+        begin = min(first, coverage.first) if coverage else first
+        website = WebsiteDays(
+            coverage,
+            timezone=zone,
+            lists=frozenset(state["lists"]),
+            first=first,
+            last=last,
+            lag=self.lag,
+            refresh=[
+                each.period(begin, last, now.astimezone(dt.UTC).date())
+                for each in self.refresh
+                if each.hostname in {ALL, name}
+            ],
+            accept_changes=self.accept_changes,
+        )
+        try:
+            StatsQuery(name).timezone(zone)
+        except InvalidInputError as error:
+            website.end(error_line(error), lasting=True)
+        return website
+
+    def _believed(
+        self, state: dict[str, Any], zones: Collection[str], now: dt.datetime
+    ) -> set[str]:
+        """The websites that count as listed: a list that is empty, or much shorter than
+        the one before, is not believed at once.
+        """
+        had = {*state.get("listed", ())}
+        listed, lost = {*zones}, sorted(had - {*zones})
+        is_short = not zones or len(lost) >= max(_FEW, len(had) * _SHARE)
+        if self._listed().incomplete or (is_short and self.hostnames is not None):
+            return had | listed
+        if not is_short:
+            state.pop("short", None)
+            return listed
+        nights = dict.fromkeys([*state.get("short", ()), str(now.date())])
+        state["short"] = [*nights]
+        if not lost:
+            self._doubt = "the service lists no website: is it the right account?"
+        elif self.accept_changes or len(nights) >= NIGHTS:
+            del state["short"]
+            self._doubt = None if zones else "the service lists no website any more"
+            return listed
+        else:
+            self._doubt = (
+                f"the service lists {counted(len(zones), 'website')}, and not "
+                f"{len(lost):,} of the {len(had):,} that it listed before, such as "
+                f"{', '.join(lost[:_MOST_NAMED])}: they count as listed until {NIGHTS} "
+                "nights have shown it, or until you pass --accept-changes"
+            )
+        return had | listed
+
     def _first_of(self, state: dict[str, Any], now: dt.datetime) -> dt.date:
         """The first day of the dataset, which *state* has from the updates before."""
-        days = [self.first_day] if self.first_day else []
+        today = now.astimezone(dt.UTC).date()
+        days = [as_day(self.first_day, today)] if self.first_day else []
         # In the farthest east, tomorrow has begun.
-        if days and days[0] > now.date() + DAY:
+        if days and days[0] > today + DAY:
             raise ConfigurationError(
                 f"The first day (--since) {days[0]} is in the future. No website has a "
                 "day to read yet."
@@ -368,6 +513,7 @@ class _Run:
                     yield query.website(name).timezone(zone).between(*period)
 
             stream = client.stats.get_many(queries(), concurrency=self.concurrency)
+            stream._warns = False  # noqa: SLF001 - ``_warn`` names website and day
             with stream:
                 for done, outcome in enumerate(stream, 1):
                     name, period = taken[outcome.index]
@@ -375,18 +521,24 @@ class _Run:
                         number = update.requests - len(taken) + done
                         update.show(number, update.requests + days.left)
                     with days.outcome(name, outcome.error) as website:
-                        key: dict[str, Any] = {"hostname": name}
-                        key["read_at"] = self._moment()
+                        key = {
+                            "hostname": name,
+                            "timezone": website.timezone,
+                            "read_at": self._moment(),
+                        }
                         try:
                             stats = outcome.result()
-                            key["timezone"] = stats.timezone
+                            _check_zone(stats, website.timezone)
+                            _warn(name, period, stats)
                             add(website, key, period, stats)
                         except SiteStatsError as error:
                             failed(website, period, error)
                     yield
 
         histogram, failed = _QUERY.fields("histogram"), WebsiteDays.failed_period
-        yield from responses(days.histograms, histogram, failed, self._add_totals)
+        # One request shows which days have changed, and whether events came late.
+        query = histogram.all_events() if "events" in self._lists else histogram
+        yield from responses(days.histograms, query, failed, self._add_totals)
         lists = [name for name in self._lists if name != "events"]
         query = _QUERY.fields(*cast("Any", [*self._totals, *lists]))
         query = query.all_events() if "events" in self._lists else query
@@ -406,8 +558,12 @@ class _Run:
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
     ) -> None:
         totals = _totals_of(stats)
-        for day in website.read_period(period, totals):
-            self._rows[DAYS].add(**key, first_day=day, **totals[day]._asdict())
+        events = _events_of(stats) if website.counts_events else None
+        for day in website.read_period(period, totals, events):
+            counts = totals[day]._asdict()
+            self._rows[DAYS].add(**key, first_day=day, **counts)
+            read = dict.fromkeys(_names_of_readings(self._lists), 0)
+            self._rows[READINGS].add(**key, first_day=day, **counts, **read)
             for name in self._lists:
                 self._rows[name].add(**key, first_day=day, rank=EMPTY)
 
@@ -418,15 +574,26 @@ class _Run:
         if stats.first_day != day:
             why = f"the response is about another day: {stats.first_day}"
             website.failed(period, InvalidResponseError(why, body=stats.body))
+            return
         # The service's clock decides; a day is requested again when it is over.
-        elif not stats.partial:
-            values = {total: getattr(stats, total) for total in self._totals}
-            self._rows[DAYS].add(**key, **values)
-            for name in self._lists:
-                # It is a problem of the response.
-                with suppress(InvalidResponseError):
-                    self._rows[name].add_entries(getattr(stats, name), key)
-            website.read(day, Totals(stats.pageviews, stats.visitors), _unread(stats))
+        if stats.partial:
+            return
+        totals = Totals(stats.pageviews, stats.visitors)
+        if website.falls(day, totals):
+            return
+        values = {total: getattr(stats, total) for total in self._totals}
+        self._rows[DAYS].add(**key, **values)
+        read: dict[str, Any] = totals._asdict()
+        problems = [*stats.problems]
+        for name in self._lists:
+            # It is a problem of the response.
+            with suppress(InvalidResponseError):
+                entries = getattr(stats, name)
+                rows, total, twice = self._rows[name].add_entries(entries, key)
+                read |= {f"{name}_rows": rows, f"{name}_total": total}
+                problems += [_twice(name, value) for value in twice[:_MOST_NAMED]]
+        self._rows[READINGS].add(**key, **read)
+        website.read(day, totals, _unread(problems), _events_of(stats))
 
     def _add_months(
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
@@ -435,7 +602,7 @@ class _Run:
             end = (month + 31 * DAY).replace(day=1) - DAY
             key |= {"first_day": month, "partial": end > period[1]}
             self._rows[MONTHS].add(**key, **totals._asdict())
-        if unread := _unread(stats):
+        if unread := _unread(stats.problems):
             website.failed_months(period, unread)
 
     def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
@@ -451,13 +618,18 @@ class _Run:
             if name in state["listed"] or site.read_from <= site.reached
         }
         behind = {name: sites[name].behind(days.websites[name].last) for name in sites}
-        # A list that could not be read as a whole says nothing of the others.
-        knows_all = self.hostnames is None and not self._listed().incomplete
+        lost = stored.keys() - sites.keys() - {*state["listed"]}
         gone: Any = {"error": NOT_LISTED, "lasting": True, "checked_at": now}
         sites |= {
             name: attrs.evolve(Coverage.from_state(stored[name]), **gone)
-            for name in sorted(stored.keys() - sites.keys() if knows_all else ())
+            for name in sorted(lost if self.hostnames is None else ())
         }
+        damaged = state.get("verified", {}).get("days", {})
+        for name, website in days.websites.items():
+            again = {str(day) for day in website.read_days}
+            left = [day for day in damaged.pop(name, ()) if day not in again]
+            if left:
+                damaged[name] = left
         for name, coverage in sites.items():
             stored[name] = coverage.to_state()
             rows.add(
@@ -465,6 +637,7 @@ class _Run:
                 timezone=coverage.timezone,
                 through=coverage.through,
                 behind=behind.get(name),
+                held=len(coverage.held),
                 listed=coverage.listed,
                 error=coverage.error,
                 checked_at=now,
@@ -480,10 +653,60 @@ def _hostname_of(website: Website) -> str:
         return str(storable(website.hostname))
 
 
-def _unread(stats: Stats) -> InvalidResponseError | None:
-    """What can't be read of a response, the rest of which is loaded."""
-    error = InvalidResponseError("not as documented", problems=stats.problems)
-    return error if stats.problems else None
+def problems_of(update: UnderWay) -> list[str]:
+    """What somebody has to look at after *update*, a line each."""
+    lines = [update.doubt] if update.doubt else []
+    for name, site in update.websites.items():
+        texts = (site.error, site.doubt)
+        lines += [f"{name}: {text}" for text in texts if text]
+    return lines
+
+
+def _warn(hostname: str, period: Period, stats: Stats) -> None:
+    """Issue the warnings of a response, of which there are many: one is meant."""
+    days = "..".join(dict.fromkeys(map(str, period)))
+    for sentence in stats._warnings:  # noqa: SLF001 - ``get_many`` issues them as well
+        warn(f"{hostname}: {days}: {sentence}")
+
+
+def _check_zone(stats: Stats, timezone: str) -> None:
+    """Check that the days of a response are those that were requested.
+
+    Raises:
+        InvalidResponseError: They are days of another zone.
+    """
+    if not same_zone(stats.timezone or timezone, timezone):
+        raise InvalidResponseError(
+            f"the response is in the time zone {shown(stats.timezone)}, but "
+            f"{timezone} was requested",
+            body=stats.body,
+        )
+
+
+def _twice(name: str, value: object) -> Problem:
+    message = f"has {shown(value)} twice: the first entry is stored"
+    return Problem(message, section="4.3", where=f"$.{name}")
+
+
+def _unread(problems: Sequence[Problem]) -> InvalidResponseError | None:
+    """What is wrong in a response, the rest of which is loaded."""
+    error = InvalidResponseError("not as documented", problems=problems)
+    return error if problems else None
+
+
+def _events_of(stats: Stats) -> int | None:
+    """How many events a response has; None if that is unknown."""
+    if "events" not in stats.requested:
+        return None
+    with suppress(InvalidResponseError):
+        totals: list[int] = stats.events.column("total")
+        return None if stats.events.truncated else sum(totals)
+    return None
+
+
+def _names_of_readings(lists: Iterable[str]) -> list[str]:
+    """The columns of what was read of *lists*."""
+    return [f"{name}_{what}" for name in lists for what in ("rows", "total")]
 
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:

@@ -7,7 +7,8 @@ a database, once it was loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import dlt
@@ -36,10 +37,15 @@ ALL_LISTS: Final = ("pages", *LISTS, "events")
 TABLES: Final = (*ALL_LISTS, MONTHS)
 """The tables that can be named."""
 
+READINGS: Final = "readings"
+"""The table of what was read, which ``verify`` compares the others with."""
+RUNS: Final = "runs"
+"""The table of the updates."""
+
 EMPTY: Final = 0
 """The rank of the row that stands for an empty list of a day."""
 
-_HELD: Final = 10_000
+MOST_HELD: Final = 10_000
 """How many rows of a table are collected before dlt gets them."""
 
 _TEXT, _DATE, _FLAG = pa.string(), pa.date32(), pa.bool_()
@@ -61,6 +67,8 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
         for name in TOTALS
     },
     "pageviews": (_WHOLE, "Page views; in websites, an estimate of 30 days"),
+    **{f"{name}_rows": (_WHOLE, f"Entries of {name}") for name in ALL_LISTS},
+    **{f"{name}_total": (_WHOLE, f"The sum over {name}") for name in ALL_LISTS},
     "truncated": (_FLAG, "Whether the list has 1,000 entries, the limit"),
     "partial": (_FLAG, "Whether the month was not over"),
     "read_at": (_MOMENT, "When it was read"),
@@ -76,25 +84,65 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "listed": (_FLAG, "Whether the service still lists the website"),
     "error": (_TEXT, "Why days are missing, if any are"),
     "checked_at": (_MOMENT, "When this was found"),
+    "held": (_WHOLE, "Days whose fall to nothing is not believed yet"),
+    "began_at": (_MOMENT, "When the update began"),
+    "ended_at": (_MOMENT, "When its last load was read"),
+    "requests": (_WHOLE, "How many requests it made"),
+    "websites": (_WHOLE, "How many websites it was about"),
+    "failed": (_WHOLE, "How many of them have an error"),
+    "rows": (_TEXT, "How many rows of each table it read, as JSON"),
+    "days_changed": (_WHOLE, "How many stored days have other totals now"),
+    "problems": (_TEXT, "What somebody has to look at, a line each; null without any"),
+    "version": (_TEXT, "The version of sitestats"),
 }
 """The type of each column, which dlt reads from Arrow, and its description."""
 
 _DAY: Final = ("hostname", "first_day", "timezone")
 _LIST: Final = (*_DAY, "rank", "value", *COUNTS, *IF_REQUESTED, "truncated")
 
+_READ: Final = tuple(
+    f"{name}_{what}" for name in ALL_LISTS for what in ("rows", "total")
+)
+
 COLUMNS: Final[dict[str, Sequence[str]]] = {
-    "websites": [
-        *("hostname", "timezone", "label", "own_hostname"),
-        *("is_public", "has_ssl", "has_script", "pageviews", "events", "listed_at"),
-    ],
-    "coverage": [
-        *("hostname", "timezone", "through", "behind"),
-        *("listed", "error", "checked_at"),
-    ],
-    DAYS: [*_DAY, *TOTALS, "read_at"],
-    MONTHS: [*_DAY, *HISTOGRAM_COUNTS, "partial", "read_at"],
-    **{name: [*_LIST, "read_at"] for name in ALL_LISTS if name != "events"},
-    "events": [*_DAY, "rank", "name", "total", "truncated", "read_at"],
+    "websites": (
+        "hostname",
+        "timezone",
+        "label",
+        "own_hostname",
+        "is_public",
+        "has_ssl",
+        "has_script",
+        "pageviews",
+        "events",
+        "listed_at",
+    ),
+    "coverage": (
+        "hostname",
+        "timezone",
+        "through",
+        "behind",
+        "held",
+        "listed",
+        "error",
+        "checked_at",
+    ),
+    RUNS: (
+        "began_at",
+        "ended_at",
+        "requests",
+        "websites",
+        "failed",
+        "rows",
+        "days_changed",
+        "problems",
+        "version",
+    ),
+    DAYS: (*_DAY, *TOTALS, "read_at"),
+    MONTHS: (*_DAY, *HISTOGRAM_COUNTS, "partial", "read_at"),
+    **{name: (*_LIST, "read_at") for name in ALL_LISTS if name != "events"},
+    "events": (*_DAY, "rank", "name", "total", "truncated", "read_at"),
+    READINGS: (*_DAY, *COUNTS, *_READ, "read_at"),
 }
 """The columns of each table."""
 
@@ -103,18 +151,36 @@ _TEXTS: Final = {
     "coverage": "The progress of each website",
     DAYS: "The totals of each website and day",
     MONTHS: "The totals of each website and month; visitors are those of the month",
+    RUNS: "The updates",
+    READINGS: "What was read of each website and day, to verify the other tables",
 }
 
 
 def key(table: str) -> list[str]:
     """The columns that identify a row of *table*."""
-    return [n for n in COLUMNS[table] if n in {"hostname", "first_day", "rank"}]
+    names = {"hostname", "first_day", "rank", "began_at"}
+    return [name for name in COLUMNS[table] if name in names]
 
 
-def comments(table: str, name: str) -> list[str]:
-    """The SQL that describes *table*, of that qualified *name*, in a database."""
+def columns_of(table: str, lists: Collection[str]) -> list[str]:
+    """The columns of *table* in a dataset that has these *lists*."""
+    others = {
+        f"{name}_{what}"
+        for name in ALL_LISTS
+        if name not in lists
+        for what in ("rows", "total")
+    }
+    return [name for name in COLUMNS[table] if name not in others]
+
+
+def comments(table: str, name: str, known: Collection[str]) -> list[str]:
+    """The SQL that describes *table*, of that qualified *name*, and the *known* columns
+    of it, in a database.
+    """
     column = f"COMMENT ON COLUMN {name}"
-    columns = [f"{column}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table]]
+    columns = [
+        f"{column}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table] if n in known
+    ]
     return [f"COMMENT ON TABLE {name} IS '{about(table)}'", *columns]
 
 
@@ -123,15 +189,18 @@ def about(table: str) -> str:
     return _TEXTS.get(table, f"The list {table} of each website and day")
 
 
-def hints(table: str) -> Any:
-    """The hints of dlt for *table*: types, keys, and to replace whole days."""
+def hints(table: str, names: Sequence[str]) -> Any:
+    """The hints of dlt for *table* with the columns *names*: keys, and to replace whole
+    days.
+    """
     keys = key(table)
     columns: TTableSchemaColumns = {
         name: {"nullable": name not in keys, "description": _COLUMNS[name][1]}
-        for name in COLUMNS[table]
+        for name in names
     }
-    # BigQuery, Snowflake, Athena and others divide tables by this hint.
-    columns["hostname"]["cluster"] = True
+    # BigQuery, Snowflake, Athena and others divide tables by these hints.
+    if "hostname" in columns:
+        columns["hostname"]["cluster"] = True
     if "first_day" in columns:
         columns["first_day"]["partition"] = True
     return dlt.mark.make_hints(
@@ -148,15 +217,18 @@ def hints(table: str) -> Any:
 class Rows:
     """Rows of one table, column by column, until there are enough for dlt."""
 
-    def __init__(self, table: str) -> None:
-        self._hints = hints(table)
+    def __init__(self, table: str, lists: Collection[str] = ALL_LISTS) -> None:
+        names = columns_of(table, lists)
+        self._hints = hints(table, names)
         self._schema: Any = pa.schema(
             [
                 pa.field(name, _COLUMNS[name][0], nullable=name not in key(table))
-                for name in COLUMNS[table]
+                for name in names
             ]
         )
         self._columns: list[list[Any]] = [[] for _ in self._schema]
+        self.total = 0
+        """How many rows were added, without those that stand for an empty list."""
 
     def add(self, count: int = 1, **values: Any) -> None:
         """Add *count* rows. A list has a value for each; another value is for all."""
@@ -164,20 +236,45 @@ class Rows:
             value = values.get(field.name)
             are_many = isinstance(value, list)
             column.extend(cast("list[Any]", value) if are_many else [value] * count)
+        if values.get("rank") != EMPTY:
+            self.total += count
 
-    def add_entries(self, entries: Entries[Any], key: dict[str, Any]) -> None:
-        """Add a row for each of *entries*, or the row that stands for an empty list."""
+    def add_entries(
+        self, entries: Entries[Any], key: dict[str, Any]
+    ) -> tuple[int, int, list[Any]]:
+        """Add a row for each of *entries*, or the row that stands for an empty list.
+
+        Returns:
+            How many there are, their sum, and the values that are twice in the list,
+            of which the first entry is added.
+        """
         if not entries:
             self.add(**key, rank=EMPTY)
-            return
+            return 0, 0, []
         columns = {name: entries.column(name) for name in entries.entry_type.columns}
-        ranks = [*range(1, len(entries) + 1)]
+        of_entry, count = (
+            ("name", "total") if "name" in columns else ("value", COUNTS[0])
+        )
+        places: dict[Any, int] = {}
+        for place, value in enumerate(columns[of_entry]):
+            places.setdefault(value, place)
+        twice = list[Any]()
+        if len(places) < len(entries):
+            twice = [v for v, n in Counter(columns[of_entry]).items() if n > 1]
+            columns = {
+                name: [values[place] for place in places.values()]
+                for name, values in columns.items()
+            }
+        ranks = [*range(1, len(places) + 1)]
         more = entries.truncated
-        self.add(len(entries), **key, **columns, rank=ranks, truncated=more)
+        self.add(len(places), **key, **columns, rank=ranks, truncated=more)
+        return len(places), sum(columns[count]), twice
 
-    def take(self, *, only_many: bool = False) -> Iterator[DataItemWithMeta]:
-        """Remove the rows, if there are some, and return what dlt stores of them."""
-        if len(self._columns[0]) < (_HELD if only_many else 1):
+    def take(self, at_least: int = 1) -> Iterator[DataItemWithMeta]:
+        """Remove the rows, if there are *at_least* so many, and return what dlt stores
+        of them; without any, dlt makes the table.
+        """
+        if len(self._columns[0]) < at_least:
             return
         columns, self._columns = self._columns, [[] for _ in self._schema]
         arrays: list[Any] = [

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
+import msgspec
 from dlt.common.exceptions import DltException
 
 from sitestats import StatsQuery
@@ -25,13 +28,22 @@ from sitestats._base.errors import (
     SiteStatsError,
     warn,
 )
-from sitestats._base.text import did_you_mean, shown
+from sitestats._base.text import counted, did_you_mean, shown
 
-from ._days import Coverage
-from ._destinations import Look, alone_at, alone_with, destination_of
+from ._days import MONTHS, Change, Coverage, Totals
+from ._destinations import Look, alone_at, alone_with, destination_of, has_lock
 from ._errors import readable_errors
+from ._requested import as_day, checked_day
 from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default
+from ._stored import (
+    months_in,
+    readings_of,
+    remove_from_coverage,
+    sums_of,
+    totals_of,
+)
 from ._tables import COLUMNS, DAYS, EMPTY, comments, key
+from ._verify import Verification, compared
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -40,6 +52,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FOR_STATUS: Final = ("coverage", "verified", "doubt")
+"""What the status needs of the state."""
 _WAIT: Final = 180.0
 """How many seconds an update waits for a DuckDB file that another program has open."""
 _PAUSE: Final = 0.5
@@ -66,19 +80,63 @@ class Update:
     websites: Mapping[str, Coverage]
     """The progress of each website of this update, by its host name. Websites that the
     service does not list any more are left out."""
+    rows: Mapping[str, int] = attrs.field(factory=dict[str, int], kw_only=True)
+    """How many rows of each table were read."""
+    changes: Mapping[str, Mapping[dt.date, Change]] = attrs.field(
+        factory=dict[str, Mapping[dt.date, Change]], kw_only=True
+    )
+    """The stored days that have other totals now, by host names: the totals before, and
+    now."""
+    doubt: str | None = attrs.field(default=None, kw_only=True)
+    """Why the list of websites is not believed: it is empty, or much shorter than it
+    was. None if it is believed."""
 
     @property
     def failed(self) -> dict[str, Coverage]:
         """The websites with an error, by their host names."""
         return {name: site for name, site in self.websites.items() if site.error}
 
+    @property
+    def held(self) -> dict[str, Coverage]:
+        """The websites with past days that fell to nothing, which is not believed yet:
+        ``Coverage.doubt`` says which.
+        """
+        return {name: site for name, site in self.websites.items() if site.held}
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is not believed, a sentence each: somebody has to look."""
+        first = [self.doubt] if self.doubt else []
+        sites = [f"{name}: {site.doubt}" for name, site in self.held.items()]
+        return (*first, *sites)
+
+    @property
+    def changed(self) -> str | None:
+        """A sentence on the past days that have other totals now; None without any."""
+        return _changed(
+            change for days in self.changes.values() for change in days.values()
+        )
+
+    @property
+    def fallen(self) -> dict[str, str]:
+        """A sentence for each website with past days that have fewer page views, or
+        fewer visitors, than were stored: late data only add some.
+        """
+        texts = {
+            name: _changed(change for change in days.values() if change.is_fall)
+            for name, days in self.changes.items()
+        }
+        return {name: text for name, text in texts.items() if text}
+
     def raise_for_failures(self) -> None:
-        """Raise an error if a website failed, so that a task of an orchestrator fails.
+        """Raise an error if a website failed, or if something is not believed, so that
+        a task of an orchestrator fails.
 
         All others are loaded. A retry of the task requests what is missing.
 
         Raises:
-            SiteStatsError: Its text has the first failed websites, and their number.
+            SiteStatsError: Its text has the first failed websites, and their number, or
+                what is not believed.
         """
         failed = [f"{name}: {site.error}" for name, site in self.failed.items()]
         if failed:
@@ -86,6 +144,8 @@ class Update:
                 f"{len(failed):,} of {len(self.websites):,} websites failed: "
                 + "; ".join(failed[:_MOST_NAMED])
             )
+        if self.doubts:
+            raise SiteStatsError("; ".join(self.doubts[:_MOST_NAMED]))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as values of JSON, for example for Airflow's XCom."""
@@ -96,6 +156,10 @@ class Update:
             "websites": len(self.websites),
             "oldest": str(min(filter(None, through))) if all(through) else None,
             "failed": {name: site.error for name, site in self.failed.items()},
+            "rows": dict(self.rows),
+            "days_changed": sum(map(len, self.changes.values())),
+            "fallen": self.fallen,
+            "doubts": [*self.doubts],
         }
 
     def __repr__(self) -> str:
@@ -104,6 +168,48 @@ class Update:
             f"<Update: {self.requests:,} requests, {len(self.loads):,} loads, "
             f"{good:,} of {len(self.websites):,} websites up to date>"
         )
+
+
+def _changed(changes: Iterable[Change]) -> str | None:
+    """What *changes* are together; None without any."""
+    before, now, number = Totals(0, 0), Totals(0, 0), 0
+    for change in changes:
+        before = Totals(*map(sum, zip(before, change.before, strict=True)))
+        now = Totals(*map(sum, zip(now, change.now, strict=True)))
+        number += 1
+    if not number:
+        return None
+    return (
+        f"{counted(number, 'past day')} changed: page views "
+        f"{before.pageviews:,} → {now.pageviews:,}, visitors "
+        f"{before.visitors:,} → {now.visitors:,}"
+    )
+
+
+@attrs.frozen
+class Verified:
+    """The last ``verify`` of a warehouse."""
+
+    at: dt.datetime
+    """When it was."""
+    differences: int
+    """How many differences it found."""
+    days: Mapping[str, tuple[dt.date, ...]]
+    """The days that differed, by host names, without those that were read since."""
+
+
+@attrs.frozen
+class Status:
+    """What a warehouse knows of itself, without a look at its rows."""
+
+    coverage: Mapping[str, Coverage]
+    """The progress of each website, by its host name."""
+    verified: Verified | None
+    """The last comparison of its rows with what was read; None before the first."""
+    doubt: str | None
+    """What the last update did not believe of the list of websites."""
+    has_lock: bool
+    """Whether two updates exclude each other, wherever they run."""
 
 
 def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> Update:
@@ -164,6 +270,7 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
         under_way.is_dry = dry_run
         while under_way.left and not under_way.signal:
             _begin_at_destination(pipeline, under_way)
+            under_way.stored = partial(totals_of, pipeline)
             pipeline.activate()
             # dlt's own handling would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
@@ -175,11 +282,26 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
         if loads:
             _when_free(lambda: _tidy(pipeline), under_way)
     websites = dict(sorted(under_way.websites.items()))
-    return Update(tuple(loads), under_way.requests, websites)
+    return Update(
+        tuple(loads),
+        under_way.requests,
+        websites,
+        rows=dict(+under_way.rows),
+        changes=under_way.changes,
+        doubt=under_way.doubt,
+    )
 
 
 def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
     """The progress of each website, from the destination; ``update`` has an example.
+
+    It is the ``coverage`` of ``read_status``, which has the arguments and the errors.
+    """
+    return dict(read_status(pipeline).coverage)
+
+
+def read_status(pipeline: Pipeline) -> Status:
+    """The progress of each website, and the last ``verify``, from the destination.
 
     While an update of this pipeline is under way on this machine, or another program
     has the DuckDB file open, it is read from a file that each load writes into the
@@ -195,14 +317,91 @@ def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
     try:
         with _alone_in_folder(pipeline):
             _begin_at_destination(pipeline)
-            return _coverage_in(_state_in(pipeline.state))
+            return _status_in(_state_in(pipeline.state), pipeline)
     except BusyError as error:
         stored = _beside(pipeline, "coverage.json")
-        if not stored.exists():
-            raise
-        moment = dt.datetime.fromtimestamp(stored.stat().st_mtime, dt.UTC)
+        try:
+            moment = dt.datetime.fromtimestamp(stored.stat().st_mtime, dt.UTC)
+            state = json.loads(stored.read_text("utf-8"))
+            status = _status_in(state, pipeline)
+        except (OSError, ValueError, msgspec.MsgspecError):
+            # There is none, or a power failure has left it without its content.
+            raise error from None
         warn(f"coverage as of {moment:%Y-%m-%d %H:%M} UTC, since {error}")
-        return _coverage_in(json.loads(stored.read_text("utf-8")))
+        return status
+
+
+def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verification:
+    """Compare the rows of each website and day with what was read, without a request.
+
+    The number of rows of each table, the totals of days, and the sums of lists are
+    compared with the table ``readings``, which has them as they came; and the days that
+    ``coverage`` says were read have to be there. ``read_status`` knows the outcome.
+
+    Args:
+        pipeline: The pipeline that was updated.
+        since: The first day to compare, if you have deleted the days before.
+
+    Raises:
+        InvalidInputError: *since* is no day.
+        BusyError: As for ``update``.
+        DestinationError: The destination failed.
+
+    Example:
+        >>> from datetime import UTC, datetime, timedelta
+        >>> from tempfile import TemporaryDirectory
+        >>> import dlt
+        >>> from sitestats.warehouse import sitestats_source, update, verify
+        >>> folder = TemporaryDirectory()
+        >>> pipeline = dlt.pipeline(
+        ...     "sitestats",
+        ...     destination=dlt.destinations.duckdb(f"{folder.name}/sitestats.duckdb"),
+        ...     dataset_name="web",
+        ...     pipelines_dir=folder.name,
+        ... )
+        >>> source = sitestats_source(
+        ...     first_day="today-2d", lists=["pages"], client=client
+        ... )
+        >>> report = update(pipeline, source)
+        >>> verify(pipeline)
+        <Verification: 0 differences>
+        >>> with pipeline.sql_client() as database:
+        ...     _ = database.execute_sql("DELETE FROM pages")
+        >>> verification = verify(pipeline)
+        >>> verification.differences[0].table
+        'pages'
+        >>> source = sitestats_source(client=client, refresh=verification.refresh)
+        >>> report = update(pipeline, source)
+        >>> verify(pipeline)
+        <Verification: 0 differences>
+        >>> folder.cleanup()
+    """
+    now = dt.datetime.now(dt.UTC)
+    text = None if since is None else checked_day(since, "since")
+    with _alone(pipeline):
+        _begin_at_destination(pipeline)
+        state = _state_in(pipeline.state)
+        lists = [name for name in state.get("lists", ()) if name != MONTHS]
+        tables = ((name, sums_of(pipeline, name)) for name in (DAYS, *lists))
+        verification = compared(
+            _coverage_in(state),
+            readings_of(pipeline, lists),
+            tables,
+            months_in(pipeline) if MONTHS in state.get("lists", ()) else None,
+            dt.date.min if text is None else as_day(text, now.date()),
+        )
+        days: dict[str, list[str]] = {}
+        for each in verification.differences:
+            days.setdefault(each.hostname, []).append(str(each.day))
+        if "lists" in state:
+            with pipeline.managed_state(extract_state=True) as changed:
+                _state_in(changed)["verified"] = {
+                    "at": now.isoformat(),
+                    "differences": len(verification.differences),
+                    "days": {name: sorted({*each}) for name, each in days.items()},
+                }
+            _load_state(pipeline)
+    return verification
 
 
 def forget(
@@ -227,19 +426,19 @@ def forget(
         _begin_at_destination(pipeline)
         state = _state_in(pipeline.state)
         names = {_known_name(name, state, force=force) for name in hostnames}
-        if not destination_of(pipeline).keeps_old_rows:
-            with pipeline.sql_client() as client:
-                table = client.make_qualified_table_name("coverage")
-                for name in names:
-                    sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
-                    client.execute_sql(sql, name)
+        remove_from_coverage(pipeline, names)
         with pipeline.managed_state(extract_state=True) as changed:
             for name in names:
                 del _state_in(changed)["coverage"][name]
-        pipeline.normalize()
-        _when_free(pipeline.load)
-        _store_coverage(pipeline)
-        _when_free(lambda: _tidy(pipeline))
+        _load_state(pipeline)
+
+
+def _load_state(pipeline: Pipeline) -> None:
+    """Load what was changed in the state of *pipeline*."""
+    pipeline.normalize()
+    _when_free(pipeline.load)
+    _store_coverage(pipeline)
+    _when_free(lambda: _tidy(pipeline))
 
 
 def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
@@ -355,11 +554,27 @@ def _coverage_in(state: Mapping[str, Any]) -> dict[str, Coverage]:
     return {name: Coverage.from_state(coverage[name]) for name in sorted(coverage)}
 
 
+def _status_in(state: Mapping[str, Any], pipeline: Pipeline) -> Status:
+    """What *state* says of the warehouse of *pipeline*."""
+    verified = state.get("verified")
+    return Status(
+        _coverage_in(state),
+        None if verified is None else msgspec.convert(verified, Verified),
+        state.get("doubt"),
+        has_lock(pipeline),
+    )
+
+
 def _store_coverage(pipeline: Pipeline) -> None:
-    """Write the coverage to a file, for when the destination can't be read."""
+    """Write the status to a file, for when the destination can't be read."""
     path, state = _beside(pipeline, "coverage.json"), _state_in(pipeline.state)
+    known = {name: state[name] for name in _FOR_STATUS if name in state}
     new = path.with_suffix(".new")
-    new.write_text(json.dumps({"coverage": state.get("coverage", {})}), "utf-8")
+    with new.open("w", encoding="utf-8") as file:
+        json.dump(known, file)
+        file.flush()
+        # Otherwise a power failure could leave an empty file of the new name.
+        os.fsync(file.fileno())
     new.replace(path)
 
 
@@ -390,7 +605,8 @@ def _tidy(pipeline: Pipeline) -> None:
         if destination.has_comments:
             with client.begin_transaction():
                 for table, name in names.items():
-                    client.execute_many(comments(table, name))
+                    columns = known[table]["columns"]
+                    client.execute_many(comments(table, name, columns))
         if destination.has_keys:
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
             # A load also uses the key to find the rows of a day, which it replaces.

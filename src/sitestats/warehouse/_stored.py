@@ -1,0 +1,146 @@
+"""What the destination has: rows of its tables, counted and summed there."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import pyarrow.parquet as pq
+
+from sitestats._base.fields import COUNTS
+
+from ._days import MONTHS, Totals
+from ._destinations import destination_of
+from ._tables import ALL_LISTS, COLUMNS, DAYS, EMPTY, READINGS
+
+if TYPE_CHECKING:
+    from dlt import Pipeline
+
+    from ._source import Stored
+
+Sums: TypeAlias = tuple[int, ...]
+"""How many rows a day has, and the sums of their counts."""
+Found: TypeAlias = Mapping[str, Mapping[dt.date, Sums | None]]
+"""The sums of each day, by host names; None where they are not known."""
+
+_MOST_NAMES: Final = 100
+"""With more host names than these, a query is for all."""
+
+
+def totals_of(pipeline: Pipeline, days: Mapping[str, list[dt.date]]) -> Stored:
+    """The totals of *days* in the table of days, by host names, if it has them."""
+    wanted = {name: {*each} for name, each in days.items()}
+    first = min(min(each) for each in wanted.values())
+    last = max(max(each) for each in wanted.values())
+    where, values = "first_day BETWEEN %s AND %s", list[Any]([first, last])
+    if len(wanted) <= _MOST_NAMES:
+        places = ", ".join(["%s"] * len(wanted))
+        where += f" AND hostname IN ({places})"
+        values += [*wanted]
+    names = ("hostname", "first_day", *COUNTS)
+    found: defaultdict[str, dict[dt.date, Totals]] = defaultdict(dict)
+    for name, day, *counts in _select(
+        pipeline, DAYS, names, where=where, values=values
+    ):
+        if as_date(day) in wanted.get(name, ()):
+            found[name][as_date(day)] = Totals(*counts)
+    return found
+
+
+def sums_of(pipeline: Pipeline, table: str) -> Found:
+    """What *table* has of each website and day."""
+    counted = [name for name in (*COUNTS, "total") if name in COLUMNS[table]]
+    if table in ALL_LISTS:
+        counted = counted[:1]
+    sums = [f"sum({name})" for name in counted]
+    names = ("hostname", "first_day", "count(*)", *sums)
+    found: defaultdict[str, dict[dt.date, Sums]] = defaultdict(dict)
+    group = "GROUP BY hostname, first_day"
+    for name, day, *numbers in _select(pipeline, table, names, group=group):
+        found[name][as_date(day)] = tuple(int(number or 0) for number in numbers)
+    return found
+
+
+def readings_of(pipeline: Pipeline, lists: Sequence[str]) -> Mapping[str, Found]:
+    """What was read of each website and day, by tables, as ``sums_of`` gives it."""
+    names = [f"{name}_{what}" for name in lists for what in ("rows", "total")]
+    names = ["hostname", "first_day", *COUNTS, *names]
+    found: dict[str, Any] = {name: defaultdict(dict) for name in (DAYS, *lists)}
+    for name, day, *numbers in _select(pipeline, READINGS, names):
+        counts, others = numbers[: len(COUNTS)], numbers[len(COUNTS) :]
+        found[DAYS][name][as_date(day)] = (1, *counts)
+        for place, each in enumerate(lists):
+            rows, total = others[2 * place : 2 * place + 2]
+            # A list that could not be read is read again anyway.
+            sums = None if rows is None else (rows, total)
+            found[each][name][as_date(day)] = sums
+    return found
+
+
+def as_date(value: Any) -> dt.date:
+    """*value* of a column of days: some databases return a text, or a moment."""
+    if isinstance(value, dt.datetime):
+        return value.date()
+    return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
+
+
+def _select(
+    pipeline: Pipeline,
+    table: str,
+    names: Sequence[str],
+    *,
+    where: str = "",
+    values: Sequence[Any] = (),
+    group: str = "",
+) -> Iterable[Sequence[Any]]:
+    """These columns of the rows of *table* that count; none if there is no table."""
+    if table not in pipeline.default_schema.tables:
+        return ()
+    with pipeline.sql_client() as client:
+        source = client.make_qualified_table_name(table)
+        conditions = [where] if where else []
+        if destination_of(pipeline).keeps_old_rows:
+            newest = "max(read_at) OVER (PARTITION BY hostname, first_day)"
+            source = f"(SELECT *, {newest} AS newest FROM {source}) AS latest"  # noqa: S608 - our own table
+            conditions.append("read_at = newest")
+        if "rank" in COLUMNS[table]:
+            conditions.append(f"{client.escape_column_name('rank')} <> {EMPTY}")
+        sql = f"SELECT {', '.join(names)} FROM {source}"  # noqa: S608 - as above
+        if conditions:
+            sql += f" WHERE {' AND '.join(conditions)}"
+        return client.execute_sql(f"{sql} {group}", *values) or ()
+
+
+def months_in(pipeline: Pipeline) -> Mapping[str, set[dt.date]]:
+    """The months of each website that have exactly one row."""
+    sums = sums_of(pipeline, MONTHS)
+    return {
+        name: {month for month, found in months.items() if found and found[0] == 1}
+        for name, months in sums.items()
+    }
+
+
+def remove_from_coverage(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
+    """Remove these websites from the table ``coverage``."""
+    if not destination_of(pipeline).keeps_old_rows:
+        with pipeline.sql_client() as client:
+            table = client.make_qualified_table_name("coverage")
+            for name in hostnames:
+                sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
+                client.execute_sql(sql, name)
+        return
+    names = [*hostnames]
+    files: Any = pipeline._fs_client()  # noqa: SLF001 - dlt has no other way to a file
+    for path in files.list_table_files("coverage"):
+        with files.fs_client.open(path, "rb") as file:
+            rows = pq.read_table(file)
+        kept = rows.filter([name not in names for name in rows["hostname"].to_pylist()])
+        if len(kept) == len(rows):
+            continue
+        # The view of a reader needs a file, even without rows, and always a whole one.
+        new = f"{path}.new"
+        with files.fs_client.open(new, "wb") as file:
+            pq.write_table(kept, file)
+        files.fs_client.mv(new, path)
