@@ -70,6 +70,11 @@ FieldKind: TypeAlias = Literal[
 """A whole number, a number with a fraction, or what the entries of a list are."""
 
 
+def _words(row: Field) -> str:
+    """The words of its name."""
+    return row.name.replace("_", " ").replace("utm ", "UTM ")
+
+
 @attrs.frozen
 class Field:
     """What is known of one field."""
@@ -79,7 +84,9 @@ class Field:
     kind: FieldKind
     about: str
     """What it is, in a database's comment on its column or table."""
-    heading: str = attrs.field(kw_only=True)
+    heading: str = attrs.field(
+        default=attrs.Factory(_words, takes_self=True), kw_only=True
+    )
     """What stands above it in tables and charts."""
     nullable: bool = attrs.field(default=False, kw_only=True)
     """Whether it is null, or left out, where the service has too little to tell."""
@@ -95,10 +102,6 @@ class Field:
     """What stands for an entry of the list without a value."""
     section: str = attrs.field(default="2.3", kw_only=True)
     """The section of the service's document."""
-
-    @heading.default
-    def _heading(self) -> str:
-        return self.name.replace("_", " ").replace("utm ", "UTM ")
 
     @property
     def is_total(self) -> bool:
