@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import logging
 import time
 from collections.abc import Callable
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inside import HttpResponse, Secret
+from sitestats import Client
 from transport.inside import Redactor
 
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"
@@ -90,3 +92,22 @@ def test_what_matches_in_part_is_searched_in_time() -> None:
     began = time.thread_time()
     redacted("&" * 30 + "x", "&amp;" * 100_000)
     assert time.thread_time() - began < 5
+
+
+def test_a_wrong_record_of_the_application_is_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A record on a logger of httpx whose text can't be made raises nothing."""
+    seen = list[logging.LogRecord]()
+    handler = logging.Handler()
+    handler.emit = seen.append  # type: ignore[method-assign]
+    logger = logging.getLogger("httpx")
+    # pytest's own handler fails the test of such a record.
+    monkeypatch.setattr(logger, "propagate", False)
+    logger.addHandler(handler)
+    try:
+        with Client("https://x.example", api_key="sa_key_of_a_test"):
+            logger.warning("%d calls", "many")
+    finally:
+        logger.removeHandler(handler)
+    assert len(seen) == 1

@@ -44,12 +44,13 @@ from sitestats._results.outcomes import AsyncOutcomes, Failed, Outcome, Outcomes
 from sitestats._results.stats import with_warnings
 
 from .runner import AsyncRunner, Runner
-from .workers import Tasks, Threads, Workers
+from .workers import Tasks, Threads
 
 if TYPE_CHECKING:
     from sitestats._results.outcomes import OutcomeOf
 
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
+WorkersT = TypeVar("WorkersT", Threads, Tasks)
 
 _END: Final = object()
 """Marks the end of all queries."""
@@ -72,12 +73,12 @@ class StreamOptions:
     """Whether the outcomes come in the order of the queries."""
 
 
-class _Stream(Public, Generic[RunnerT]):
+class _Stream(Public, Generic[RunnerT, WorkersT]):
     """The base of both streams; in a thread a step blocks, and is never awaited."""
 
     _takes_awaited: ClassVar = False
     _workers_type: ClassVar[Any]
-    _workers: Workers[RunnerT]
+    _workers: WorkersT
     _is_begun = _is_left = False
 
     def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
@@ -219,7 +220,7 @@ class _Stream(Public, Generic[RunnerT]):
         return stream.collect()
 
 
-class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
+class OutcomeStream(_Stream[Runner, Threads], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     They come in the order of completion or, with ``in_order``, of the queries. Use it
@@ -279,7 +280,7 @@ class OutcomeStream(_Stream[Runner], Generic[FieldsT_contra]):
             self._leave()
 
 
-class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
+class AsyncOutcomeStream(_Stream[AsyncRunner, Tasks], Generic[FieldsT_contra]):
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     Use it in an ``async with`` block, and iterate over it once. Leaving the block stops
@@ -300,7 +301,6 @@ class AsyncOutcomeStream(_Stream[AsyncRunner], Generic[FieldsT_contra]):
 
     _takes_awaited = True
     _workers_type = Tasks
-    _workers: Tasks
 
     async def __aenter__(self) -> Self:
         self._enter()
