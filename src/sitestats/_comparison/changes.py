@@ -285,7 +285,9 @@ def _direction(change: Change, now: object, before: object) -> Direction:
         return "unknown"
     if now is None or before is None:
         return "gone" if now is None else "new"
-    return "up" if change.absolute > 0 else "down" if change.absolute else "same"
+    if change.absolute == 0:
+        return "same"
+    return "up" if change.absolute > 0 else "down"
 
 
 def changed_columns(values: Mapping[str, Sequence[Change]]) -> list[Column]:

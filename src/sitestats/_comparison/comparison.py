@@ -145,8 +145,13 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         """
         known = (
             (
-                *(name, item.value, change.now, change.before),
-                *(change.absolute, change.percent, item.direction),
+                name,
+                item.value,
+                change.now,
+                change.before,
+                change.absolute,
+                change.percent,
+                item.direction,
             )
             for name, changes in self.lists.items()
             if name != "histogram"

@@ -68,7 +68,9 @@ def _table(table: Table) -> str:
     )
     rows = zip(*(cells for _, cells in drawn), strict=True)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    empty = "" if body else NO_ENTRIES if is_list else "none"
+    empty = ""
+    if not body:
+        empty = NO_ENTRIES if is_list else "none"
     if note := joined(empty, table.note):
         width = len(table.body)
         body += f"<tr><td class='note' colspan='{width}'>{escape(note)}</td></tr>"

@@ -94,7 +94,9 @@ def text_in(column: Column, value: Any, field: str = "") -> str:
         return f"{100 * (value if value >= 1 else min(value, 0.999)):.1f} %"
     if not isinstance(value, int | float) or not is_change(column):
         return cell(value)
-    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    sign = ""
+    if value != 0:
+        sign = "+" if value > 0 else "\N{MINUS SIGN}"
     if column.name.endswith("percent"):
         # The number always has one decimal, so that a column is aligned.
         return f"{sign}{abs(value):,.1f} %"

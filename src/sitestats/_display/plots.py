@@ -361,9 +361,12 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
     figure = grid[0].figure
     if ax is None:
         figure.suptitle(shared, x=0.01, ha="left", fontsize="medium")
-    note = joined(
+    earlier = ""
+    if ax is not None:
         # A user's own figure has a title of its own, and what another call wrote.
-        *((figure.get_supxlabel(), shared) if ax is not None else ()),
+        earlier = joined(figure.get_supxlabel(), shared)
+    note = joined(
+        earlier,
         f"… {more:,} more" if more > 0 else "",
         f"{failed:,} failed" if failed else "",
         f"{unread:,} can't be read" if unread else "",

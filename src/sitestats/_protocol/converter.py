@@ -86,7 +86,9 @@ def expected(
 
     Names that are not in the document are left out: ``Stats.extra`` has them.
     """
-    names = [*(name for name in FIELDS if name in fields), *["events"] * has_events]
+    names: list[str] = [name for name in FIELDS if name in fields]
+    if has_events:
+        names.append("events")
     kinds = {name: _kind_of(name, fields, interval) for name in names}
     return Expected(kinds, _whole({**ENVELOPE, **kinds}, total=False))
 

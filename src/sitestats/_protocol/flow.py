@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import attrs
@@ -254,7 +255,7 @@ def send_with_retries(
                 raise
         else:
             cause = response.status
-            if not is_temporary(cause):
+            if cause < HTTPStatus.BAD_REQUEST or not is_temporary(cause):
                 return response
             asked = response.retry_after or 0.0
             pause = yield from _begin_pause(request, response, session, clock, attempt)

@@ -293,7 +293,7 @@ def read_stats(
         what = f"some entries of {name!r} are" if name in data else f"{name!r} is"
         of = parameters.hostname
         warnings.append(f"{what} left out of the result for {of}: {problem}")
-    moment = response.responded_at
+    moment = date or response.received_at
     return Stats(
         query=query,
         hostname=data.get("hostname"),

@@ -191,7 +191,8 @@ def days_back(text: str | None) -> int | None:
 
 def placeholder(days: int) -> str:
     """The placeholder for *days* before today."""
-    return ("today", "yesterday")[days] if days < 2 else f"today-{days}d"  # noqa: PLR2004
+    named = {0: "today", 1: "yesterday"}
+    return named.get(days, f"today-{days}d")
 
 
 def order_problems(start: str | None, end: str | None) -> list[Problem]:
@@ -339,7 +340,7 @@ def split(start: Sent, end: Sent, unit: object) -> Iterator[tuple[str, str]]:
 
     The first and the last unit are cut where the period begins and ends.
     """
-    hint = ": .each(websites=…) takes websites" * (not isinstance(unit, str))
+    hint = "" if isinstance(unit, str) else ": .each(websites=…) takes websites"
     one_of(unit, get_args(Unit), "period-unit", f"a unit{hint}", "each")
     # The service's default for the end is today (section 4.3).
     back, to = days_back(start), days_back(end or "today")

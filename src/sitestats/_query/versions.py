@@ -54,7 +54,6 @@ DOCUMENTED_VERSIONS: Final = tuple(
 )
 """The versions whose responses have the shape that the document shows."""
 
-
 WITH_HOURS: Final = 6
 """The first version whose histograms can have hours."""
 

@@ -423,7 +423,8 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         values = {**about, **self._values}
         for name, entries in self._entries():
             what = "entry" if len(entries) == 1 else "entries"
-            values[name] = f"<{len(entries)} {what}{', truncated' * entries.truncated}>"
+            cut_off = ", truncated" if entries.truncated else ""
+            values[name] = f"<{len(entries)} {what}{cut_off}>"
         hostname = cut(self.hostname or self.query.hostname)
         shown = [f"{name}={value}" for name, value in values.items()]
         return f"Stats({', '.join([repr(hostname), *shown])})"

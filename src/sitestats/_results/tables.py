@@ -97,8 +97,9 @@ def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]
 
 def beside(values: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]:
     """Columns that have the same one of *values* in each row, and the *columns*."""
-    rows = count_rows(columns)
-    return [*(column_of(name, [one] * rows) for name, one in values.items()), *columns]
+    rows = range(count_rows(columns))
+    same = [column_of(name, [value for _ in rows]) for name, value in values.items()]
+    return [*same, *columns]
 
 
 def stacked(tables: Iterable[Sequence[Column]]) -> list[Column]:

@@ -46,8 +46,15 @@ class Website(_NamedValues):
     """
 
     columns: ClassVar[tuple[str, ...]] = (
-        *("hostname", "is_public", "timezone", "has_ssl", "has_script"),
-        *("own_hostname", "label", "pageviews", "events"),
+        "hostname",
+        "is_public",
+        "timezone",
+        "has_ssl",
+        "has_script",
+        "own_hostname",
+        "label",
+        "pageviews",
+        "events",
     )
     """The names of the document's values, in its order."""
 

@@ -136,7 +136,8 @@ class StoredResponses:
             # If nothing is encrypted, a proxy can change the responses.
             (settings.base.scheme == "http" and settings.proxy) or "",
             sorted((name.lower(), text.reveal()) for name, text in settings.headers),
-            *(hostname, text),
+            hostname,
+            text,
         ]
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return f"{hostname}:{kind}:{digest}"

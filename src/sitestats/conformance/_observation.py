@@ -108,7 +108,8 @@ class Observation:
     @property
     def ended(self) -> str:
         """Why no other request is sent: a 429, or two failures in a row; else empty."""
-        last = [*map(failure_of, self.responses.values())][-2:]
+        failures = list(map(failure_of, self.responses.values()))
+        last = failures[-2:]
         return last[-1] if all(last) or last[-1] == _ENOUGH else ""
 
 
