@@ -112,7 +112,9 @@ def get_stats(
     stats = read(session.settings, read_stats, response, request, query, parameters)
     if session.settings.store is not None:
         yield StoreResponse(parameters, response, stats, (yield from now()).utc)
-    return stats if deadline is not None else with_warnings(stats)
+    if deadline is None and stats._warnings:  # noqa: SLF001 - most results have none
+        with_warnings(stats)
+    return stats
 
 
 def pairs_to_compare(
