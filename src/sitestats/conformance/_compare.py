@@ -140,7 +140,7 @@ class ServiceComparison:
             copes = all(places.values())
             verdict = "the client copes" if copes else "the client misreads it"
             yield f"{_MARKS['different']} {cause}; {consequence or verdict}"
-            named = ", ".join([*places][:_MOST_PLACES])
+            named = ", ".join(list(places)[:_MOST_PLACES])
             rest = len(places) - _MOST_PLACES
             yield f"    {named}, and {rest} more" if rest > 0 else f"    {named}"
             if not consequence:
