@@ -27,21 +27,17 @@ def running_loop() -> Loop:
     # Blocking calls need no asyncio, which takes as long to import as httpx.
     import asyncio
 
-    # If trio runs as a guest of asyncio, its tasks are not asyncio's.
     trio = sys.modules.get("trio")
-    if trio is None or (_has_asyncio_loop() and asyncio.current_task() is not None):
+    if trio is None:
+        return asyncio.get_running_loop()
+    # If trio runs as a guest of asyncio, its tasks are not asyncio's.
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    if task is not None:
         return asyncio.get_running_loop()
     return trio.lowlevel.current_trio_token()
-
-
-def _has_asyncio_loop() -> bool:
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def start_task(loop: Loop, work: Work, name: str, ended: Callable[[], object]) -> None:
