@@ -68,7 +68,7 @@ COMPAT = (
     *("tests/cli/test_app", "tests/cli/test_stats"),
     *("tests/client/test_document", "tests/client/test_get_many"),
     *("tests/emulator/test_numbers", "tests/emulator/test_server"),
-    *("tests/protocol/test_responses", "tests/query/test_periods"),
+    *("tests/reading/test_responses", "tests/query/test_periods"),
     *("tests/store/test_sqlite", "tests/transport/test_pool"),
     *("tests/transport/test_reading", "tests/transport/test_seen_by"),
     *("tests/transport/test_tls", "tests/warehouse/test_update"),

@@ -24,7 +24,7 @@ LATE: Final = {
     "_results/outcomes": ("_comparison/",),
     "_results/stats": (
         "_comparison/comparison",
-        "_protocol/responses",
+        "_reading/statistics",
         "_testing/sample_body",
     ),
 }

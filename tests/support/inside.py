@@ -29,6 +29,8 @@ from sitestats._query.parameters import FILTERS
 from sitestats._query.periods import WORDS, placeholder
 from sitestats._query.rules import INTERVALS, RULES
 from sitestats._query.versions import LATEST_VERSION, SENT_VERSION
+from sitestats._reading.decoding import decode_json, read_json, read_jsonp
+from sitestats._reading.websites import read_added, read_websites
 from sitestats._results.tables import label_of
 from sitestats._testing.sample_body import StatsValues
 from sitestats._wire.messages import HttpResponse
@@ -53,10 +55,15 @@ __all__ = [
     "Settings",
     "Sleep",
     "StatsValues",
+    "decode_json",
     "label_of",
     "locked",
     "parameters_of",
     "placeholder",
+    "read_added",
+    "read_json",
+    "read_jsonp",
+    "read_websites",
     "set_clock_of_clients",
     "set_present_of_queries",
     "settings_of",

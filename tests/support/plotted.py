@@ -59,8 +59,11 @@ def stats_of(
 ) -> Stats:
     """A result with that histogram."""
     first, last = entries[0].date, entries[-1].date
+    query = QUERY.website(hostname)
+    if entries.entry_type is HourEntry:
+        query = query.interval("hour")
     return Stats.of(
-        QUERY.website(hostname),
+        query,
         pageviews=1,
         visitors=1,
         histogram=entries,

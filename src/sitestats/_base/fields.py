@@ -226,6 +226,6 @@ ENVELOPE: Final[Mapping[str, Any]] = {
     "version": int | None,
     "start": str | None,
     "end": str | None,
-    "generated_in_ms": int | None,
+    "generated_in_ms": int | float | None,
 }
 """What a response reports about itself, with the types in JSON."""

@@ -23,13 +23,14 @@ from sitestats._base.text import counted
 from sitestats._configuration.settings import Settings
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._reading.decoding import decode_json, read
+from sitestats._reading.errors import is_own, is_page
+from sitestats._reading.websites import read_websites
 from sitestats._wire.json_values import JsonValue
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
-from .error_responses import is_own, is_page
 from .flow import Flow, send_once
 from .requests import list_request
-from .responses import decode_json, read, read_websites
 from .session import Session
 
 _MARKS: Final = {True: "✓", False: "✗", None: "-"}

@@ -18,6 +18,9 @@ from sitestats._base.text import shown
 from sitestats._base.zone_words import hidden_meaning
 from sitestats._configuration.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._query.builder import StatsQuery, query_against, validated
+from sitestats._reading.decoding import read, read_json, read_jsonp
+from sitestats._reading.statistics import read_stats
+from sitestats._reading.websites import read_added, read_websites
 from sitestats._results.outcomes import Failed, Succeeded
 from sitestats._results.stats import with_warnings
 from sitestats._wire.messages import Credentials, HttpResponse
@@ -28,14 +31,6 @@ from .requests import (
     custom_request,
     jsonp_request,
     list_request,
-)
-from .responses import (
-    read,
-    read_added,
-    read_json,
-    read_jsonp,
-    read_stats,
-    read_websites,
 )
 
 if TYPE_CHECKING:

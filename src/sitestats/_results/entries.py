@@ -8,14 +8,12 @@ begin, what the period cuts, and what was not over yet.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Never, TypeVar
 
 import attrs
 import msgspec
-from msgspec.structs import replace
 
 from sitestats._base.errors import FieldNotRequestedError
 from sitestats._base.fields import (
@@ -28,7 +26,6 @@ from sitestats._base.fields import (
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
-from sitestats._query.periods import beginning, ending
 from sitestats._wire.json_values import JsonValue
 
 from . import late
@@ -45,6 +42,8 @@ class Entry(Public):
 
     columns: ClassVar[tuple[str, ...]] = ()
     """The names of the values, in the order of a table's columns."""
+    sent: ClassVar[frozenset[str]] = frozenset()
+    """The names that the service is known to send."""
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by name, ready for JSON.
@@ -60,6 +59,8 @@ class Counted(Entry):
     """An entry with page views and visitors; a ``Timed…`` one has seconds too."""
 
     __slots__ = ()
+
+    sent: ClassVar[frozenset[str]] = frozenset(("value", *COUNTS, *IF_REQUESTED))
 
     @property
     def seconds_on_page(self) -> float | None:
@@ -140,6 +141,7 @@ class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("name", "total")
+    sent: ClassVar[frozenset[str]] = frozenset(columns)
 
     name: str
     """The event's name, spelled as in the query. With ``all_events``, it is in lower
@@ -168,6 +170,9 @@ class HistogramEntry(
         *HISTOGRAM_COUNTS,
         "partial",
         "clipped",
+    )
+    sent: ClassVar[frozenset[str]] = frozenset(
+        ("date", *HISTOGRAM_COUNTS, "hour", "year", "week")
     )
 
     date: dt.date
@@ -340,71 +345,3 @@ def check_list(name: object) -> None:
         FieldNotRequestedError: It is not.
     """
     check_name(name, TABLES, "a list: comparison.totals or to_pandas() has totals")
-
-
-# --- what a response does not say of a histogram -------------------------------------
-
-
-def mark_entries(
-    entries: Sequence[HistogramEntry],
-    interval: str | None,
-    zone: dt.tzinfo | None,
-    days: tuple[dt.date | None, dt.date | None],
-    open_at: dt.datetime | None,
-) -> list[HistogramEntry]:
-    """The *entries* with what is worked out: the start of an hour, what is cut by the
-    period, and what was not over yet.
-
-    Args:
-        entries: As they are in the response, in ascending order.
-        interval: What was requested; None means by day.
-        zone: The zone of the response; None where it is not known.
-        days: The first and the last day of the period, None where not known.
-        open_at: When the service responded, if the period was not over then.
-    """
-    marked = [*entries]
-    # The calendar ends in the year 9999, and a response may say anything.
-    with suppress(OverflowError):
-        if interval == "hour" and zone is not None:
-            marked = [*_with_starts(entries, zone)]
-        if interval in {"week", "month", "year"} and marked:
-            first, last = days
-            if first is not None and beginning(marked[0].date, interval) < first:
-                marked[0] = replace(marked[0], clipped=True)
-            if last is not None and ending(marked[-1].date, interval) > last:
-                marked[-1] = replace(marked[-1], clipped=True)
-        if open_at is not None and zone is not None:
-            _mark_open(marked, interval, zone, open_at)
-    return marked
-
-
-def _with_starts(
-    entries: Sequence[HistogramEntry], zone: dt.tzinfo
-) -> Iterator[HistogramEntry]:
-    last: tuple[dt.date, int | None] | None = None
-    for entry in entries:
-        this = entry.date, entry.hour
-        if entry.hour is not None:
-            # The hour is the same as the one before: the clocks were turned back.
-            time = dt.time(entry.hour, tzinfo=zone, fold=int(this == last))
-            yield replace(entry, start=dt.datetime.combine(entry.date, time))
-        else:
-            yield entry
-        last = this
-
-
-def _mark_open(
-    entries: list[HistogramEntry],
-    interval: str | None,
-    zone: dt.tzinfo,
-    open_at: dt.datetime,
-) -> None:
-    today = open_at.astimezone(zone).date()
-    for place in reversed(range(len(entries))):
-        entry = entries[place]
-        is_over = ending(entry.date, interval) < today
-        if entry.start is not None:
-            is_over = entry.start.astimezone(dt.UTC) + _HOUR <= open_at
-        if is_over:
-            return
-        entries[place] = replace(entry, partial=True)

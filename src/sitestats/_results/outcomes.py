@@ -149,7 +149,7 @@ def has_list(outcome: Outcome | None, field: str) -> bool:
     stats = outcome.stats if outcome else None
     # A list has both entries and a problem if some entries can't be read.
     return stats is not None and (
-        field in stats or field not in stats._wrong  # noqa: SLF001 - of results
+        field in stats or field not in stats._unread  # noqa: SLF001 - of results
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import (
     Any,
     Final,
@@ -97,7 +97,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     none, it is the requested day, or None if the query has no date."""
     last_day: dt.date | None = None
     """The last day of the period, which is included; see ``first_day``."""
-    generated_in_ms: int | None = None
+    generated_in_ms: float | None = None
     """Milliseconds that the service took, or None if the response has none."""
     partial: bool = False
     """Whether the period was not over when the service responded, for example because
@@ -110,9 +110,10 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     """Whether the response comes from ``Client(store=…)``, without a request."""
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _values: Mapping[str, Any] = attrs.field(alias="values")
-    _wrong: Mapping[str, Problem] = attrs.field(
-        factory=dict[str, Problem], alias="wrong"
+    _unread: Mapping[str, tuple[Problem, ...]] = attrs.field(
+        factory=dict[str, tuple[Problem, ...]], alias="unread"
     )
+    """The problems of each unknown value, and of each incomplete list, by name."""
     _warnings: tuple[str, ...] = attrs.field(default=(), alias="warnings")
     """The warnings that it came with; no store should have it then."""
 
@@ -301,14 +302,30 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     def extra(self) -> dict[str, JsonValue]:
         """The values of the response whose names this package does not know.
 
-        They are decoded anew each time. The description of the fields, in names that
-        begin with two underscores, is only in ``raw()`` (section 4.3, ``info``).
+        If entries of a list have such values, the list's name has a dict of them for
+        each entry. All are decoded anew each time. The description of the fields, in
+        names that begin with two underscores, is only in ``raw()`` (section 4.3,
+        ``info``).
+
+        >>> import json
+        >>> query = StatsQuery("example.com").fields("countries")
+        >>> entry = {"value": "NL", "pageviews": 3, "visitors": 2, "continent": "EU"}
+        >>> body = json.dumps({"bots": 7, "countries": [entry]}).encode()
+        >>> Stats.from_body(query, body).extra
+        {'bots': 7, 'countries': [{'continent': 'EU'}]}
         """
-        return {
-            name: value
-            for name, value in self.raw().items()
-            if name not in KNOWN_NAMES and not name.startswith("__")
-        }
+        raw = self.raw()
+        extra: dict[str, JsonValue] = unknown_in(raw, KNOWN_NAMES)
+        for name, entries in self._entries():
+            rows, known = raw[name], entries.entry_type.sent
+            of_entries = [
+                unknown_in(row, known)
+                for row in (rows if isinstance(rows, list) else ())
+                if isinstance(row, dict)
+            ]
+            if any(of_entries):
+                extra[name] = [*of_entries]
+        return extra
 
     def raw(self) -> dict[str, JsonValue]:
         """The whole response as plain values, decoded anew each time."""
@@ -332,7 +349,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         """The values that are not as documented, each with its JSON path. The result
         leaves them out, with a ``SiteStatsWarning``; ``raw()`` has them.
         """
-        return tuple(self._wrong.values())
+        return tuple(problem for found in self._unread.values() for problem in found)
 
     def compare_to(
         self, before: Stats[FieldsT_contra]
@@ -432,11 +449,11 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     def _value(self, name: str) -> Any:
         if name in self._values:
             return self._values[name]
-        if name in self._wrong:
+        if name in self._unread:
             raise InvalidResponseError(
                 f"{name!r} of {self.query.hostname} can't be read from the response: "
                 "see .raw()",
-                problems=[self._wrong[name]],
+                problems=self._unread[name],
             )
         raise FieldNotRequestedError(self._why_not(name), name=name)
 
@@ -454,6 +471,19 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         return f"{name!r} was not requested: add it to the query by {step}"
 
 
+def unknown_in(
+    values: Mapping[str, JsonValue], known: Collection[str]
+) -> dict[str, JsonValue]:
+    """What is in *values* by other names than the *known* ones; those that begin with
+    two underscores describe fields.
+    """
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in known and not name.startswith("__")
+    }
+
+
 def with_warnings(stats: Stats[FieldsT]) -> Stats[FieldsT]:
     """The *stats*, with the warnings that they came with, at the caller's line."""
     for sentence in stats._warnings:  # noqa: SLF001 - of this module
@@ -463,6 +493,6 @@ def with_warnings(stats: Stats[FieldsT]) -> Stats[FieldsT]:
 
 def _read(query: StatsQuery, body: bytes, responded_at: dt.datetime | None) -> Any:
     # The modules that read responses stand above the results.
-    from sitestats._protocol.responses import read_body
+    from sitestats._reading.statistics import read_body
 
     return read_body(query, body, responded_at)

@@ -22,13 +22,15 @@ import attrs
 from sitestats._base.errors import SiteStatsError
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.zones import zone_names
-from sitestats._protocol.error_responses import OK
 from sitestats._protocol.flow import Flow, Sleep, now, send_once
 from sitestats._protocol.requests import list_request
-from sitestats._protocol.responses import decode_json, read_stats, read_websites
 from sitestats._protocol.session import Session
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
+from sitestats._reading.decoding import decode_json
+from sitestats._reading.errors import OK
+from sitestats._reading.statistics import read_stats
+from sitestats._reading.websites import read_websites
 from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
 
 # --- the cases ----------------------------------------------------------------------

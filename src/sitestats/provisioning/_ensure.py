@@ -36,9 +36,9 @@ from sitestats._base.errors import (
     warn,
 )
 from sitestats._protocol import operations
-from sitestats._protocol.error_responses import is_about_account
 from sitestats._protocol.flow import Clock, Flow, Note, Sleep, now
 from sitestats._protocol.session import Session
+from sitestats._reading.errors import is_about_account
 from sitestats._results.websites import AddedWebsite, Website
 
 from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of

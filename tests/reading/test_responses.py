@@ -17,8 +17,7 @@ from fake_responses import (
     read_response,
     stats_json,
 )
-from inside import FIELDS, LISTS
-from protocol.inside import read_added, read_json, read_jsonp, read_websites
+from inside import FIELDS, LISTS, read_added, read_json, read_jsonp, read_websites
 from sitestats import (
     AuthenticationError,
     EventCount,

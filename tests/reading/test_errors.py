@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from both_clients import VARIANTS, faked, opened
 from fake_responses import REQUEST, http_response
-from protocol.inside import decode_json
+from inside import decode_json
 from sitestats import (
     AuthenticationError,
     BadRequestError,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -98,61 +100,82 @@ def _moment(
 
 
 def check_response(
-    data: dict[str, Any],
-    wrong: dict[str, Problem],
+    body: Any,
+    unread: dict[str, tuple[Problem, ...]],
     parameters: Parameters,
     responded_at: dt.datetime | None,
 ) -> tuple[Period, list[Problem], list[str]]:
-    """The period of *data*, the reasons why it is not the response to what was
+    """The period of *body*, the reasons why it is not the response to what was
     *parameters*, and other differences, with which its numbers may be right.
 
     Words such as ``today-7d`` go by the day on which the service *responded*. Where an
-    event has no entry, events are *wrong*; where none has, they are not in *data*.
+    event has no entry, events are *unread*; where none has, *body* has no events.
     """
-    name, params, zone = parameters.hostname, parameters.params, data.get("timezone")
-    wanted_zone = params.get("timezone")
+    zone, wanted_zone = body.timezone, parameters.timezone
     period = _period(
-        data.get("start"),
-        data.get("end"),
+        body.start,
+        body.end,
         zone or wanted_zone,
-        params.get("start", ""),
+        parameters.params.get("start", ""),
         # Without an end the period ends today (section 4.3).
-        params.get("end", "today"),
+        parameters.params.get("end", "today"),
         responded_at and responded_at.date(),
     )
-    problems, warnings = list[Problem](), [*period.differences]
-    hostname: Any = data.get("hostname")
-    path = data.get("path")
-    if hostname not in {None, name} and not same_host(name, hostname):
-        message = f"the response is about {shown(hostname)}, but {name!r} was requested"
-        problems.append(Problem(message, section="4.3", where="$.hostname"))
-    page, is_filtered = parameters.path or "*", not PAGE_FILTERS.isdisjoint(params)
-    # The document does not say what the path is where pages are filtered.
-    if path and path != page and not is_filtered and unquote(path) != page:
-        if page == "*" and path.startswith(f"/{name}"):
-            # Its 0 page views would look as if nobody had come.
-            message = (
-                f"the response is about the page {shown(path)}, and none was requested"
-                ": leave the website's name out of the base address"
-            )
-            problems.append(Problem(message, section="4.3", where="$.path"))
-        else:
-            pages = "all pages" if page == "*" else page
-            warnings.append(_differs("page", path, pages))
-    if zone and wanted_zone and not same_zone(zone, wanted_zone):
-        warnings.append(_differs("time zone", zone, wanted_zone))
-    if data.get("version") not in {None, parameters.version}:
-        warnings.append(_differs("version", data["version"], parameters.version))
-    if isinstance(parameters.events, tuple) and "events" in data.keys() - wrong.keys():
+    warnings = [*period.differences, *_differences(body, parameters)]
+    problems = [*_of_another(body, parameters)]
+    if isinstance(parameters.events, tuple) and body.events is not None:
         # The service stores names in lower case.
         names = dict.fromkeys(map(str.lower, parameters.events))
-        present = {event.name.lower() for event in data["events"]}
-        if missing := [shown(name) for name in names if name not in present]:
+        present = {event.name.lower() for event in body.events}
+        missing = [shown(name) for name in names if name not in present]
+        if missing:
             message = f"has no entry of {', '.join(missing)}"
-            wrong["events"] = Problem(message, section="4.3", where="$.events")
-        if len(missing) == len(names):
-            del data["events"]
+            problem = Problem(message, section="4.3", where="$.events")
+            unread["events"] = (*unread.get("events", ()), problem)
+            if len(missing) == len(names):
+                body.events = None
     return period, problems, warnings
+
+
+def _of_another(body: Any, parameters: Parameters) -> Iterator[Problem]:
+    """Why the numbers of *body* are about something else."""
+    name = parameters.hostname
+    if body.hostname not in {None, name} and not same_host(name, body.hostname):
+        message = (
+            f"the response is about {shown(body.hostname)}, but {name!r} was requested"
+        )
+        yield Problem(message, section="4.3", where="$.hostname")
+    if body.path and _page(parameters) == "*" and body.path.startswith(f"/{name}"):
+        # Its 0 page views would look as if nobody had come.
+        message = (
+            f"the response is about the page {shown(body.path)}, and none was requested"
+            ": leave the website's name out of the base address"
+        )
+        yield Problem(message, section="4.3", where="$.path")
+
+
+def _page(parameters: Parameters) -> str | None:
+    """The requested page; ``"*"`` for all pages, and None where pages are filtered:
+    the document does not say what the path is then.
+    """
+    if not PAGE_FILTERS.isdisjoint(parameters.params):
+        return None
+    return parameters.path or "*"
+
+
+def _differences(body: Any, parameters: Parameters) -> Iterator[str]:
+    """What *body* reports of itself that is not as requested."""
+    page, path = _page(parameters), body.path
+    # The document does not say what the path of all pages is.
+    if page == "*" and path and re.fullmatch(r"/[^*]+", path):
+        yield _differs("page", path, "all pages")
+    elif page not in {None, "*"} and path and page not in {path, unquote(path)}:
+        yield _differs("page", path, page)
+    zone = parameters.timezone
+    if body.timezone and zone and not same_zone(body.timezone, zone):
+        yield _differs("time zone", body.timezone, zone)
+    if body.version not in {None, parameters.version}:
+        yield _differs("version", body.version, parameters.version)
 
 
 def _differs(what: str, got: object, wanted: object) -> str:

@@ -51,6 +51,7 @@ _BY_STATUS: Final[Mapping[int, type[StatusError]]] = {
     423: WebsiteLockedError,
     429: RateLimitedError,
 }
+NOT_AS_DOCUMENTED: Final = "does not match the service's documentation"
 _LOCKED: Final = "BADGE_REQUIRED"
 _LONGEST: Final = 500
 """Characters of a message, which a service may make longer."""
@@ -408,10 +409,14 @@ def invalid_response(
     problems: Iterable[Problem] = (),
 ) -> InvalidResponseError:
     """The exception for a response that can't be read; *why* follows "the response"."""
+    shown, redact = response.redacted(), response.redacted_text
     return InvalidResponseError(
-        f"the response to {request} {why}",
-        problems=problems,
-        body=response.body,
-        headers=response.headers,
+        redact(f"the response to {request} {why}"),
+        problems=[
+            attrs.evolve(problem, message=redact(problem.message))
+            for problem in problems
+        ],
+        body=shown.body,
+        headers=shown.headers,
         request=request,
     )

@@ -1,0 +1,632 @@
+"""Structure decoded JSON into models with cattrs, and name what can't be read.
+
+Null, booleans, integers, other numbers and strings are never converted into one
+another, but for an integer where the document has "number". Where a value is refused,
+cattrs says which one by its path, the model is made without it, and there is a problem.
+
+Lists may have thousands of entries, which are structs of msgspec. A hook hands a whole
+list to msgspec. If that refuses the list, cattrs structures it entry by entry.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from typing import Any, Final, TypeVar, cast, get_args, get_origin
+
+import attrs
+import cattrs
+import msgspec
+from cattrs.errors import (
+    AttributeValidationNote,
+    ClassValidationError,
+    IterableValidationError,
+    IterableValidationNote,
+)
+from cattrs.gen import make_dict_structure_fn, override
+
+from sitestats._base.errors import Problem
+from sitestats._base.fields import (
+    ENVELOPE,
+    FIELD_ROWS,
+    IF_REQUESTED,
+    NULLABLE,
+)
+from sitestats._base.forks import LockHeldAcrossForks
+from sitestats._base.text import shown
+from sitestats._base.zones import find_zone
+from sitestats._results.entries import entry_class
+from sitestats._results.tables import Count, Hour, Name
+from sitestats._results.websites import AddedWebsite, Website
+from sitestats._wire.json_values import JsonValue
+
+ModelT = TypeVar("ModelT", Website, AddedWebsite)
+
+_REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
+"""The errors of ``msgspec.convert``, the second for half of a surrogate pair."""
+_FIRST_USE: Final = LockHeldAcrossForks()
+"""msgspec 0.22 may crash if threads use a type for the first time at once."""
+_LARGEST: Final = 2**63 - 1
+"""The largest count that frames and databases hold."""
+_MOST: Final = 100
+"""Entries of a list whose problems are told one by one: a response may have a million
+of them."""
+
+
+# --- single values ------------------------------------------------------------------
+
+
+class UnreadableError(ValueError):
+    """A value that is not what the document has there."""
+
+    def __init__(self, expected: str, value: object) -> None:
+        super().__init__(f"expected {expected}, got {_in_words(value)}")
+
+
+def _in_words(value: object) -> str:
+    """A value of JSON for a message."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int() | float():
+            return f"the number {shown(value)}"
+        case str():
+            return f"the string {shown(value)}"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _integer(value: Any, _: object) -> int:
+    if not _is_integer(value):
+        raise UnreadableError("an integer", value)
+    return cast("int", value)
+
+
+def _count(value: Any, _: object) -> int:
+    if not _is_integer(value):
+        raise UnreadableError("an integer", value)
+    if not 0 <= value <= _LARGEST:
+        raise UnreadableError(f"an integer from 0 to {_LARGEST}", value)
+    return cast("int", value)
+
+
+def _hour(value: Any, _: object) -> int:
+    if not _is_integer(value) or not 0 <= value <= 23:  # noqa: PLR2004 - of a day
+        raise UnreadableError("an hour from 0 to 23", value)
+    return cast("int", value)
+
+
+def _number(value: Any, _: object) -> float:
+    if not _is_integer(value) and not isinstance(value, float):
+        raise UnreadableError("a number", value)
+    with suppress(OverflowError):
+        if math.isfinite(number := float(value)):
+            return number
+    raise UnreadableError("a number below 1e308", value)
+
+
+def _number_or_null(value: Any, _: object) -> float | None:
+    """A number as it is: what is whole stays an integer."""
+    if value is None:
+        return None
+    number = _number(value, float)
+    return value if isinstance(value, int) else number
+
+
+def _boolean(value: Any, _: object) -> bool:
+    if not isinstance(value, bool):
+        raise UnreadableError("a boolean", value)
+    return value
+
+
+def _text(value: Any, _: object) -> str:
+    if not isinstance(value, str):
+        raise UnreadableError("a string", value)
+    return value
+
+
+def _name(value: Any, _: object) -> str:
+    if value == "":
+        raise UnreadableError("a string that is not empty", value)
+    return _text(value, str)
+
+
+def _date(value: Any, _: object) -> dt.date:
+    with suppress(TypeError, ValueError):
+        return dt.date.fromisoformat(value)
+    raise UnreadableError("a date as 2026-03-01", value)
+
+
+_BY_KIND: Final[Mapping[Any, Callable[[Any, object], object]]] = {
+    bool: _boolean,
+    int: _integer,
+    float: _number,
+    str: _text,
+    dt.date: _date,
+}
+_BY_ALIAS: Final[Mapping[Any, Callable[[Any, object], object]]] = {
+    Count: _count,
+    Hour: _hour,
+    Name: _name,
+    int | float | None: _number_or_null,
+}
+"""How types that are no classes are read."""
+
+
+def _strict() -> cattrs.Converter:
+    """A converter that converts no value of JSON into another kind."""
+    converter = cattrs.Converter(detailed_validation=True)
+    for kind, hook in _BY_KIND.items():
+        converter.register_structure_hook(kind, hook)
+    for alias, hook in _BY_ALIAS.items():
+        converter.register_structure_hook_func(partial(operator.eq, alias), hook)
+    return converter
+
+
+# --- objects of the Admin API -------------------------------------------------------
+
+
+_WORKED_OUT: Final = ("extra", "problems", "differences")
+"""What the package adds to the values of the service."""
+_SENT_AS: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
+"""The attributes that have another name in JSON (section 2.2)."""
+
+
+def _sent_as(attribute: str) -> str:
+    return _SENT_AS.get(attribute, attribute)
+
+
+@attrs.frozen
+class _Shape:
+    """What the object of the Admin API has that becomes a model."""
+
+    names: Mapping[str, str]
+    """The names of the attributes by those in JSON."""
+    never_null: Mapping[str, str]
+    """Why null is refused, by the names in JSON of what the document never has so."""
+
+
+@cache
+def _shape_of(model: type[Any]) -> _Shape:
+    attrs.resolve_types(model)
+    sent = [field for field in attrs.fields(model) if field.name not in _WORKED_OUT]
+    names: dict[str, str] = {_sent_as(field.name): field.name for field in sent}
+    never_null: dict[str, str] = {
+        _sent_as(field.name): _why_not_null(field.type)
+        for field in sent
+        if field.default is attrs.NOTHING
+    }
+    return _Shape(names, never_null)
+
+
+def _why_not_null(kind: Any) -> str:
+    """Why a value of this type, or None where it can't be read, is never null."""
+    (kind, *_) = get_args(kind) or (kind,)
+    try:
+        _strict().structure(None, kind)
+    except UnreadableError as error:
+        return str(error)
+    raise TypeError(f"{kind} may be null")
+
+
+@cache
+def _of_admin_api() -> cattrs.Converter:
+    converter = _strict()
+    for model in (Website, AddedWebsite):
+        shape = _shape_of(model)
+        hints: dict[str, Any] = {
+            attribute: override(rename=name) for name, attribute in shape.names.items()
+        }
+        for field in attrs.fields(model):
+            if field.name in _WORKED_OUT:
+                hints[field.name] = override(omit=True)
+        hook = make_dict_structure_fn(model, converter, **hints)
+        converter.register_structure_hook(model, hook)
+    return converter
+
+
+def structure(
+    value: JsonValue, model: type[ModelT], path: str, section: str
+) -> tuple[ModelT | None, list[Problem]]:
+    """A *model* of what can be read of *value*, None where that has no host name, and
+    the problems at and below its *path*. What the document does not name is in
+    ``extra``.
+    """
+    if not isinstance(value, dict):
+        why = str(UnreadableError("an object", value))
+        return None, [Problem(why, section=section, where=path)]
+    converter = _of_admin_api()
+    kind: Any = model
+    shape = _shape_of(kind)
+    problems: dict[str, Problem] = {}
+    try:
+        made = converter.structure(value, model)
+    except ClassValidationError as error:
+        for attribute, problem in _problems_of(error, path, section):
+            problems.setdefault(_sent_as(attribute), problem)
+        try:
+            readable = value | dict.fromkeys(problems, None)
+            made = converter.structure(readable, model)
+        except ClassValidationError:
+            return None, [*problems.values()]
+    for name in shape.never_null.keys() - problems.keys():
+        if getattr(made, shape.names[name]) is None:
+            why, where = shape.never_null[name], f"{path}.{name}"
+            problems[name] = Problem(why, section=section, where=where)
+    known = shape.names.keys() | {"ok", "success"}
+    if extra := {n: v for n, v in value.items() if n not in known and n[:2] != "__"}:
+        made = attrs.evolve(made, extra=extra)
+    in_order = [problems[name] for name in shape.names if name in problems]
+    return made, in_order
+
+
+# --- statistics ---------------------------------------------------------------------
+
+
+class DayRow(msgspec.Struct, gc=False):
+    """What is read of an entry of a histogram by day, month or year."""
+
+    date: dt.date
+    pageviews: Count
+    visitors: Count
+
+
+class HourRow(DayRow, gc=False):
+    """What is read of an entry of a histogram by hour."""
+
+    hour: Hour
+
+
+class WeekRow(DayRow, gc=False):
+    """What is read of an entry of a histogram by week.
+
+    Nobody requests the last two and the document does not name them: what can't be read
+    is None.
+    """
+
+    year: Any = None
+    week: Any = None
+
+    def __post_init__(self) -> None:
+        """Leave out what is no number of a year or a week."""
+        with suppress(UnreadableError):
+            self.year = _count(self.year, int)
+            self.week = _count(self.week, int)
+            return
+        self.year = self.week = None
+
+
+_ROWS: Final[Mapping[str, type[DayRow]]] = {"hour": HourRow, "week": WeekRow}
+"""What is read of the entries of a histogram, by interval, where DayRow is not it."""
+
+
+@attrs.frozen
+class Shape:
+    """What a response to a query should have."""
+
+    names: tuple[str, ...]
+    """What was requested and the document names, in its order."""
+    model: type[Any]
+    """The class of all values that a response can have, and of the envelope."""
+    others: frozenset[str]
+    """What the document names and was not requested."""
+
+
+@lru_cache(maxsize=256)
+def shape_of(
+    fields: tuple[str, ...],
+    has_events: bool,  # noqa: FBT001  a cache's key
+    interval: str | None,
+) -> Shape:
+    """What a response to a query for *fields* should have.
+
+    Names that are not in the document are left out: ``Stats.extra`` has them.
+    """
+    names = [name for name in FIELD_ROWS if name in fields and name != "events"]
+    if has_events:
+        names.append("events")
+    in_entries = tuple(name for name in IF_REQUESTED if name in names)
+    others = FIELD_ROWS.keys() - names
+    return Shape(tuple(names), _model(in_entries, interval), frozenset(others))
+
+
+@cache
+def _model(in_entries: tuple[str, ...], interval: str | None) -> type[Any]:
+    """An attrs class with a value for each row of the table of fields, None where the
+    response has none. Entries have the totals *in_entries*, too.
+    """
+    kinds: dict[str, Any] = {
+        name: _kind_of(name, in_entries, interval) for name in FIELD_ROWS
+    }
+    values = {
+        name: attrs.field(default=None, type=kind)
+        for name, kind in {**ENVELOPE, **kinds}.items()
+    }
+    return attrs.make_class("StatsBody", values)
+
+
+def _kind_of(name: str, in_entries: Collection[str], interval: str | None) -> Any:
+    row = FIELD_ROWS[name]
+    match row.kind:
+        case "count":
+            count: Any = Count
+            return count | None if row.nullable else count
+        case "number":
+            return float | None if row.nullable else float
+        case "histogram":
+            read: Any = _ROWS.get(interval or "day", DayRow)
+            return tuple[read, ...]
+        case _:
+            entry: Any = entry_class(name, in_entries, interval)
+            return tuple[entry, ...]
+
+
+@cache
+def _of_stats_api() -> cattrs.Converter:
+    converter = _strict()
+    converter.register_structure_hook_factory(_is_struct, _struct_hook)
+    converter.register_structure_hook_factory(_is_list, _list_hook)
+    return converter
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) is tuple
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _list_hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+    """What structures a list whose entries are structs."""
+    (entry, _) = get_args(kind)
+    with _FIRST_USE:
+        msgspec.convert([], kind)
+
+    def structure_list(value: Any, _: object) -> Any:
+        with suppress(*_REFUSALS):
+            return msgspec.convert(value, kind)
+        if not _is_array(value):
+            raise UnreadableError("an array", value)
+        return _each(value, entry, converter)
+
+    return structure_list
+
+
+class PartlyReadError(IterableValidationError):
+    """A list of which some entries can't be read, and those that can."""
+
+    readable: tuple[Any, ...] = ()
+
+
+def _each(rows: list[Any], entry: type[Any], converter: cattrs.Converter) -> Any:
+    """The *rows* as entries, one by one.
+
+    Raises:
+        PartlyReadError: Some can't be read.
+    """
+    readable, errors = list[Any](), list[Exception]()
+    for place, row in enumerate(rows):
+        try:
+            readable.append(msgspec.convert(row, entry))
+        except _REFUSALS:
+            if len(errors) == _MOST:
+                continue
+            try:
+                readable.append(converter.structure(row, entry))
+            except (ClassValidationError, UnreadableError) as error:
+                where = f"Structuring an entry @ index {place}"
+                error.add_note(_note(IterableValidationNote, where, place, entry))
+                errors.append(error)
+    if errors:
+        refused = PartlyReadError("some entries can't be read", errors, entry)
+        refused.readable = tuple(readable)
+        raise refused
+    return tuple(readable)
+
+
+def _note(kind: Any, where: str, place: int | str, of: Any) -> str:
+    """Where a value is, as cattrs says it: its notes have no types."""
+    note: str = kind(where, place, of)
+    return note
+
+
+def _struct_hook(
+    kind: type[msgspec.Struct], converter: cattrs.Converter
+) -> Callable[[Any, Any], Any]:
+    """What structures a struct as cattrs structures a class, with its detailed errors:
+    ``msgspec.convert`` names the first value alone, in a message.
+    """
+    fields = msgspec.structs.fields(kind)
+    hooks = {field.name: converter.get_structure_hook(field.type) for field in fields}
+
+    def structure_struct(value: Any, _: object) -> Any:
+        if not isinstance(value, dict):
+            raise UnreadableError("an object", value)
+        row = cast("dict[str, Any]", value)
+        values, errors = dict[str, Any](), list[Exception]()
+        for field in fields:
+            name = field.name
+            if name not in row and not field.required:
+                continue
+            try:
+                values[name] = hooks[name](row[name], field.type)
+            except (KeyError, UnreadableError) as error:
+                where = f"Structuring class {kind.__name__} @ attribute {name}"
+                error.add_note(_note(AttributeValidationNote, where, name, field.type))
+                errors.append(error)
+        if errors:
+            raise ClassValidationError(f"in {kind.__name__}", errors, kind)
+        return kind(**values)
+
+    return structure_struct
+
+
+def structure_stats(
+    body: Mapping[str, JsonValue], shape: Shape, interval: str | None, zone: str | None
+) -> tuple[Any, dict[str, tuple[Problem, ...]]]:
+    """The model of what can be read of *body*, and the problems of the rest, by name: a
+    list of which some entries can't be read has both.
+
+    What was not requested is not looked at. The days of a histogram by *interval* are
+    in the zone of *body*, else in the requested *zone*.
+    """
+    converter = _of_stats_api()
+    values: Mapping[str, Any] = body
+    if not shape.others.isdisjoint(body):
+        values = {name: body[name] for name in body if name not in shape.others}
+    problems = dict[str, tuple[Problem, ...]]()
+    lists = dict[str, tuple[Any, ...]]()
+    try:
+        made = converter.structure(values, shape.model)
+    except ClassValidationError:
+        values = dict(values)
+        rows: Any = values.get("histogram")
+        if _is_array(rows):
+            days = find_zone(str(body.get("timezone") or zone))
+            values["histogram"] = _as_rows(rows, interval, days)
+        made, problems, lists = _readable(values, shape)
+    for name in shape.names:
+        is_known = getattr(made, name) is not None or name in NULLABLE
+        if not is_known and name not in problems:
+            section = FIELD_ROWS[name].section
+            what = "was requested and is missing"
+            problems[name] = (Problem(what, section=section, where=f"$.{name}"),)
+    for name, entries in lists.items():
+        setattr(made, name, entries)
+    return made, problems
+
+
+def _readable(
+    values: dict[str, Any], shape: Shape
+) -> tuple[Any, dict[str, tuple[Problem, ...]], dict[str, tuple[Any, ...]]]:
+    """The model without the *values* that can't be read, the problems of those that
+    were requested, and the entries that can be read of lists with others.
+    """
+    converter = _of_stats_api()
+    problems = dict[str, list[Problem]]()
+    lists = dict[str, tuple[Any, ...]]()
+    try:
+        return converter.structure(values, shape.model), {}, {}
+    except ClassValidationError as error:
+        for name, problem in _problems_of(error, "$", "2.3"):
+            values.pop(name, None)
+            # Nobody requested the envelope, and the document does not name it.
+            if name in shape.names:
+                problems.setdefault(name, []).append(problem)
+        for cause, note in error.group_exceptions()[0]:
+            if isinstance(cause, PartlyReadError) and cause.readable:
+                lists[note.name] = cause.readable
+    made = converter.structure(values, shape.model)
+    return made, {name: tuple(found) for name, found in problems.items()}, lists
+
+
+_SHORT_DATES: Final = {"month": len("2026-03"), "year": len("2026")}
+_HOUR_OF_DAY: Final = re.compile("[0-9]{1,2}")
+
+
+def _as_rows(
+    rows: list[Any], interval: str | None, zone: dt.tzinfo | None
+) -> list[Any]:
+    return [as_row(row, interval, zone) for row in rows]
+
+
+def as_row(row: Any, interval: str | None, zone: dt.tzinfo | None) -> Any:
+    """*row* with a day in place of a month ("2026-03"), a year or a moment, and with an
+    hour in place of a text or a moment, as far as these are certain: section 2.3 does
+    not show the entries of a histogram.
+    """
+    if not isinstance(row, dict):
+        return row
+    entry = dict(cast("Mapping[str, Any]", row))
+    if interval == "hour" and not _is_integer(entry.get("hour")):
+        return entry | _hour_in(entry, zone)
+    return entry | _day_in(entry, interval, zone)
+
+
+def _hour_in(entry: Mapping[str, Any], zone: dt.tzinfo | None) -> dict[str, Any]:
+    """The hour and the day of an *entry* whose hour is no integer."""
+    hour = entry.get("hour")
+    if isinstance(hour, str) and _HOUR_OF_DAY.fullmatch(hour):
+        return {**_day_in(entry, "hour", zone), "hour": int(hour)}
+    moment = _local(hour, zone) or _local(entry.get("date"), zone)
+    if moment is None:
+        return {}
+    return {"date": str(moment.date()), "hour": moment.hour}
+
+
+def _day_in(
+    entry: Mapping[str, Any], interval: str | None, zone: dt.tzinfo | None
+) -> dict[str, Any]:
+    """The day of an *entry*, if it has one in another form than a date."""
+    day = entry.get("date")
+    if interval == "year" and _is_integer(day):
+        day = str(day)
+    if not isinstance(day, str):
+        return {}
+    if len(day) == _SHORT_DATES.get(interval or "day"):
+        return {"date": (day + "-01-01")[: len("2026-03-01")]}
+    if interval == "week":
+        # A week as 2026-W10 is a date of ISO 8601, too.
+        with suppress(ValueError):
+            return {"date": str(dt.date.fromisoformat(day))}
+    moment = _local(day, zone)
+    # A midnight in UTC may mean its date, or in America the evening before.
+    if moment and (day.startswith(str(moment.date())) or moment.hour <= 1):
+        return {"date": str(moment.date())}
+    return {}
+
+
+def _local(text: Any, zone: dt.tzinfo | None) -> dt.datetime | None:
+    """The moment *text* in *zone*; None for a date alone, and without a known zone."""
+    with suppress(TypeError, ValueError, OverflowError):
+        if len(text) > len("2026-03-01"):
+            moment = dt.datetime.fromisoformat(text)
+            if moment.tzinfo is None:
+                return moment
+            if zone is not None:
+                return moment.astimezone(zone)
+    return None
+
+
+# --- what cattrs refused ------------------------------------------------------------
+
+
+def _problems_of(
+    error: ClassValidationError, path: str, section: str
+) -> Iterator[tuple[str, Problem]]:
+    """The problems of a class, each with the name of its attribute."""
+    for cause, note in error.group_exceptions()[0]:
+        where = f"{path}.{_sent_as(note.name)}"
+        for problem in _below(cause, where, section):
+            yield note.name, problem
+
+
+def _below(cause: Exception, path: str, section: str) -> Iterator[Problem]:
+    """The problems at *path* and below it."""
+    if isinstance(cause, ClassValidationError):
+        for _, problem in _problems_of(cause, path, section):
+            yield problem
+    elif isinstance(cause, IterableValidationError):
+        for inner, note in cause.group_exceptions()[0]:
+            yield from _below(inner, f"{path}[{note.index}]", section)
+    else:
+        why = "is missing" if isinstance(cause, KeyError) else str(cause)
+        yield Problem(why, section=section, where=path)
