@@ -11,7 +11,13 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from sitestats import AsyncClient, StatsQuery
+from sitestats import AsyncClient, Stats, StatsQuery
+from sitestats.types import TotalName
+
+
+def number(stats: Stats, name: TotalName) -> str:
+    """A total as a text, or "unknown" where the response has none."""
+    return f"{getattr(stats, name):,}" if name in stats else "unknown"
 
 
 async def main(*hostnames: str) -> None:
@@ -22,12 +28,14 @@ async def main(*hostnames: str) -> None:
         print(f"{'last 30 days':<32} {'pageviews':>9} {'visitors':>9}")
         async with client.stats.get_many(queries, in_order=True) as stream:
             async for outcome in stream:
+                # The host name of a response can be missing, that of a query can't.
+                hostname = outcome.query.hostname
                 if outcome.error is None:
-                    stats = outcome.stats
-                    numbers = f"{stats.pageviews:>9,} {stats.visitors:>9,}"
-                    print(f"{stats.hostname:<32} {numbers}")
+                    pageviews = number(outcome.stats, "pageviews")
+                    visitors = number(outcome.stats, "visitors")
+                    print(f"{hostname:<32} {pageviews:>9} {visitors:>9}")
                 else:
-                    print(f"{outcome.query.hostname:<32} {outcome.error}")
+                    print(f"{hostname:<32} {outcome.error}")
 
 
 if __name__ == "__main__":

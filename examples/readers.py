@@ -23,15 +23,24 @@ def main(hostname: str) -> None:
     with Client() as client:
         stats = client.stats.get(query)
 
-    print(f"{stats.visitors:,} visitors of {stats.hostname} ({stats.timezone})")
-    for day in stats.histogram:
-        print(f"  {day.date:%a %d %b}  {'█' * (day.visitors // 10)} {day.visitors}")
-    print("top pages")
-    for page in stats.pages:
-        print(f"  {page.pageviews:>5} {page.value}  {page.seconds_on_page or 0:.0f} s")
-    print("top referrers")
-    for referrer in stats.referrers:
-        print(f"  {referrer.visitors:>5} {referrer.value or '(unknown)'}")
+    print(f"{hostname}, {stats.first_day} to {stats.last_day}")
+    # What a response lacks is not in the result, although it was requested.
+    if "visitors" in stats:
+        print(f"{stats.visitors:,} visitors")
+    if "histogram" in stats:
+        for day in stats.histogram:
+            print(f"  {day.date:%a %d %b}  {'█' * (day.visitors // 10)} {day.visitors}")
+    if "pages" in stats:
+        print("top pages")
+        for page in stats.pages:
+            # There is no median where there were too few visits, which is not 0 s.
+            median = page.seconds_on_page
+            seconds = "unknown" if median is None else f"{median:.0f} s"
+            print(f"  {page.pageviews:>5} {page.value}  {seconds}")
+    if "referrers" in stats:
+        print("top referrers")
+        for referrer in stats.referrers:
+            print(f"  {referrer.visitors:>5} {referrer.value or '(unknown)'}")
 
 
 if __name__ == "__main__":

@@ -23,21 +23,26 @@ def main(hostname: str) -> None:
     with Client() as client:
         week = client.stats.compare(query)
 
-    print(f"{hostname}, the last seven days\n")
+    print(f"{hostname}, {week.now.first_day} to {week.now.last_day}")
+    print(f"against {week.before.first_day} to {week.before.last_day}\n")
     for name, change in week.totals.items():
+        # A number that a response lacks is not known, which is not 0.
+        now = "unknown" if change.now is None else f"{change.now:,.0f}"
         percent = "" if change.percent is None else f" ({change.percent:+.0f} %)"
-        print(f"{change.now or 0:>8,.0f} {name}{percent}")
-    print("\ntop pages")
-    for page in week.now.pages[:5]:
-        print(f"{page.pageviews:>8,} {page.value}")
-    print("\nnew or growing referrers")
-    growing = sorted(
-        week["referrers"].of("new", "up"),
-        key=lambda referrer: referrer.visitors.absolute or 0,
-        reverse=True,
-    )
-    for referrer in growing[:5]:
-        print(f"{referrer.visitors.absolute or 0:>+8,.0f} {referrer.value or '(none)'}")
+        print(f"{now:>8} {name}{percent}")
+    if "pages" in week.now:
+        print("\ntop pages")
+        for page in week.now.pages[:5]:
+            print(f"{page.pageviews:>8,} {page.value}")
+    if "referrers" in week:
+        print("\nnew or growing referrers")
+        growing = [
+            (more, referrer.value or "(unknown)")
+            for referrer in week["referrers"].of("new", "up")
+            if (more := referrer.visitors.absolute) is not None
+        ]
+        for more, value in sorted(growing, key=lambda row: -row[0])[:5]:
+            print(f"{more:>+8,.0f} {value}")
 
 
 if __name__ == "__main__":

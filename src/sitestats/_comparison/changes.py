@@ -27,6 +27,7 @@ from sitestats._results.bases import Items, draw
 from sitestats._results.entries import Entries, HistogramEntry, check_name
 from sitestats._results.tables import (
     Column,
+    beside,
     column_of,
     for_json,
 )
@@ -38,6 +39,11 @@ SIDES: Final = {
     "_percent": "percent",
 }
 """What a frame has of each count: the column's ending, and the value."""
+
+DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")
+"""The days of both periods, which every frame of a comparison has."""
+_OF_HOURS: Final = ("date", "hour", "date_before", "hour_before")
+"""The day and the hour of an hour in both periods, beside its moment."""
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 """How an entry changed; ``"unknown"`` if one of its counts is not known."""
@@ -93,6 +99,14 @@ class EntryChange(Public):
     """The other period's day or hour, of a histogram."""
     partial: bool = False
     """Whether its counts will still grow."""
+    date: dt.date | None = None
+    """The day, of a histogram; None where this period has no such entry."""
+    hour: int | None = None
+    """The hour of the day, of a histogram of hours."""
+    date_before: dt.date | None = None
+    """The other period's day, of a histogram."""
+    hour_before: int | None = None
+    """The other period's hour of the day, of a histogram of hours."""
 
     @property
     def pageviews(self) -> Change:
@@ -133,6 +147,14 @@ class Changes(Items[EntryChange, Never]):
     """The zone of a histogram's hours."""
     differs: str = ""
     """What differs besides the days: see ``Comparison.differs``."""
+    first_day: dt.date | None = None
+    """The first day of the period, or None if it is not known."""
+    last_day: dt.date | None = None
+    """The last day of the period."""
+    first_day_before: dt.date | None = None
+    """The first day of the other period."""
+    last_day_before: dt.date | None = None
+    """The last day of the other period."""
 
     def of(self, *directions: Direction) -> Changes:
         """The changes whose direction is one of *directions*.
@@ -174,13 +196,22 @@ class Changes(Items[EntryChange, Never]):
         return draw(self, ax, count=name)
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        keys = {self.key: [item.value for item in self]}
+        days = {name: getattr(self, name) for name in DAYS}
+        columns = self._cells()
+        return [*columns, *beside(days, columns)[: len(days)]]
+
+    def _cells(self) -> Sequence[Column]:
+        """The columns of the entries, without the days of the two periods."""
+        values = {self.key: [item.value for item in self]}
         if self.name == "histogram":
-            keys[f"{self.key}_before"] = [item.before for item in self]
+            values[f"{self.key}_before"] = [item.before for item in self]
+        if self.key == "start":
+            for name in _OF_HOURS:
+                values[name] = [getattr(item, name) for item in self]
         names = entry_counts(self.name)
         counts = {name: [item.counts[name] for item in self] for name in names}
         return [
-            *(column_of(name, cells, self.zone) for name, cells in keys.items()),
+            *(column_of(name, cells, self.zone) for name, cells in values.items()),
             *changed_columns(counts),
             column_of("direction", [item.direction for item in self]),
             column_of("partial", [item.partial for item in self]),
@@ -234,6 +265,10 @@ def changes_of(
                 partial=any(e.partial for e in (entry, earlier) if e)
                 if is_histogram
                 else partial,
+                date=getattr(entry, "date", None),
+                hour=getattr(entry, "hour", None),
+                date_before=getattr(earlier, "date", None),
+                hour_before=getattr(earlier, "hour", None),
             )
         )
     return Changes(

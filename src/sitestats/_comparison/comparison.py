@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
+    Any,
     Final,
     Generic,
     TypeVar,
@@ -37,13 +38,14 @@ from sitestats._results.stats import Stats
 from sitestats._results.tables import (
     Column,
     column_of,
+    compared_days,
     label_of,
     of_rows,
     to_dicts,
 )
 from sitestats._wire.json_values import JsonValue
 
-from .changes import Change, Changes, changed_columns, changes_of
+from .changes import DAYS, Change, Changes, changed_columns, changes_of
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
@@ -116,7 +118,14 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
             begins=(now.first_day, before.first_day),
             interval=parameters_of(now.query).interval,
         )
-        return attrs.evolve(changes, differs=self.differs)
+        return attrs.evolve(changes, differs=self.differs, **self._days)
+
+    @property
+    def _days(self) -> Mapping[str, Any]:
+        """The days of both periods, by the names of their columns."""
+        now, before = self.now, self.before
+        values = now.first_day, now.last_day, before.first_day, before.last_day
+        return dict(zip(DAYS, values, strict=True))
 
     @property
     def differs(self) -> str:
@@ -159,7 +168,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
             if (change := next(iter(item.counts.values()))).absolute
         )
         largest = sorted(known, key=lambda row: -abs(row[4] or 0))
-        return Table("largest changes", of_rows(_ROWS, largest[:rows]))
+        return Table("largest changes", of_rows(_ROWS, largest[:rows]), same=self._days)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The comparison as plain values, ready for JSON: the website, both periods,
@@ -242,6 +251,7 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
 
     def __repr__(self) -> str:
         parts = [repr(label_of(self.query))]
+        parts += filter(None, [compared_days(**self._days)])
         parts += [f"{name}={change}" for name, change in self.totals.items()]
         parts += ["partial=True"] if self.partial else []
         parts += [f"differs={self.differs!r}"] if self.differs else []

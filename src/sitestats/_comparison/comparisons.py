@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import (
     Any,
+    NamedTuple,
     Self,
 )
 
@@ -66,15 +67,31 @@ class ComparedPair(Public):
         now, before = (one.stats if one else None for one in (self.now, self.before))
         return total_change(now, before, name)
 
-    def cells(self, field: str | None, totals: Sequence[str]) -> Sequence[Column]:
+    def cells(self, field: TableName | None, totals: Sequence[str]) -> Sequence[Column]:
         """The cells of a frame: the change of each of *totals*, or of a list."""
         whole = self.comparison
         if field is None:
             return cells_of_totals({name: self.total(name) for name in totals}, whole)
         if whole is not None and all(has_list(side, field) for side in self.sides):
-            return whole._table(field)  # noqa: SLF001 - of this module
+            return whole[field]._cells()  # noqa: SLF001 - of this folder
         nothing = no_entries(field, self.now or self.before)
-        return changes_of(nothing, nothing)._table()  # noqa: SLF001 - of this module
+        return changes_of(nothing, nothing)._cells()  # noqa: SLF001 - of this folder
+
+
+class ComparedTotal(NamedTuple):
+    """One total of a pair of outcomes."""
+
+    label: str
+    days: str
+    """The days of the period; empty where they are not known."""
+    days_before: str
+    """The days of the other period."""
+    change: Change
+
+
+def _by_size(row: ComparedTotal) -> tuple[bool, float]:
+    """The largest change comes first, and what is not known last."""
+    return row.change.absolute is None, -abs(row.change.absolute or 0)
 
 
 @attrs.frozen(repr=False)
@@ -161,13 +178,21 @@ class Comparisons(ManyResults[Comparison, TableName]):
         >>> name.partition(",")[0], change
         ('semicomplete.com', Change(now=295, before=0))
         """
+        return [(row.label, row.change) for row in self._largest(total)]
+
+    def _largest(self, total: TotalName) -> Sequence[ComparedTotal]:
         check_name(total, self.totals, "a total of the results")
         labels = labels_of([pair.sides[0] for pair in self._pairs])
-        changes = [pair.total(total) for pair in self._pairs]
-        return sorted(
-            zip(labels, changes, strict=True),
-            key=lambda row: (row[1].absolute is None, -abs(row[1].absolute or 0)),
-        )
+        rows = [
+            ComparedTotal(
+                label,
+                days_text(*days_of(pair.now)[1:]),
+                days_text(*days_of(pair.before)[1:]),
+                pair.total(total),
+            )
+            for label, pair in zip(labels, self._pairs, strict=True)
+        ]
+        return sorted(rows, key=_by_size)
 
     def plot(
         self, total: TotalName | None = None, *, ax: late.Axes | None = None
@@ -208,7 +233,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
     def _sides(self) -> Sequence[tuple[Outcome | None, Outcome | None]]:
         return [(pair.now, pair.before) for pair in self._pairs] or [(None, None)]
 
-    def _cells(self, field: str | None) -> Iterator[Sequence[Column]]:
+    def _cells(self, field: Any) -> Iterator[Sequence[Column]]:
         totals = self.totals
         return (ComparedPair(*sides).cells(field, totals) for sides in self._sides())
 

@@ -13,7 +13,7 @@ import attrs
 
 from sitestats._base.fields import TOTALS
 from sitestats._base.text import counted
-from sitestats._comparison.changes import SIDES, Changes
+from sitestats._comparison.changes import DAYS, SIDES, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
@@ -33,7 +33,13 @@ from sitestats._results.bases import Displayed, Table
 from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
-from sitestats._results.tables import column_of, days_text, label_of, of_rows
+from sitestats._results.tables import (
+    column_of,
+    compared_days,
+    days_text,
+    label_of,
+    of_rows,
+)
 
 _MOST_BARS: Final = 1000
 """The most bars of a chart: more would be narrower than a point of the screen."""
@@ -60,7 +66,9 @@ def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
 
 @describe.register
 def _of_table(table: Table, top: int = MOST_ROWS) -> Iterator[Part]:
-    yield table.head(top)
+    days = {name: table.same.get(name) for name in DAYS}
+    note = joined(table.note, compared_days(**days))
+    yield attrs.evolve(table, note=note).head(top)
 
 
 @describe.register
@@ -102,20 +110,26 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     for name, changes in comparison.lists.items():
         # There is room for a histogram where nothing else was requested.
         if name != "histogram" or not (rows or len(comparison.lists) > 1):
-            # The heading names the difference for all of them.
-            yield from describe(attrs.evolve(changes, differs=""), top)
+            # The heading names the days and the difference for all of them.
+            without: dict[str, Any] = {"differs": "", **dict.fromkeys(DAYS)}
+            yield from describe(attrs.evolve(changes, **without), top)
 
 
 @describe.register
 def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
-    # There is no room for the visitors.
+    # There is no room for the visitors, nor for an hour beside its moment.
+    hidden = {"partial"}
+    if changes.key == "start":
+        hidden |= {"date", "hour", "date_before", "hour_before"}
     columns = [
         column
-        for column in changes._table()  # noqa: SLF001
-        if column.name != "partial" and not column.name.startswith("visitors")
+        for column in changes._cells()  # noqa: SLF001
+        if column.name not in hidden and not column.name.startswith("visitors")
     ]
+    days = compared_days(**{name: getattr(changes, name) for name in DAYS})
     notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
-    yield Table(changes.name, columns, joined(changes.differs, *notes)).head(top)
+    note = joined(days, changes.differs, *notes)
+    yield Table(changes.name, columns, note).head(top)
 
 
 @describe.register
@@ -144,20 +158,25 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
     # Without totals, a website has no row.
     totals = comparisons.totals[:1]
-    changes = [pair for total in totals for pair in comparisons.largest(total)]
-    columns = [
-        column_of("", [label for label, _ in changes]),
-        *(
-            column_of(
-                f"{total}{ending}", [getattr(change, side) for _, change in changes]
-            )
-            for total in totals
-            for ending, side in SIDES.items()
-        ),
-    ]
+    rows = [row for total in totals for row in comparisons._largest(total)]  # noqa: SLF001
+    columns = [column_of("", [row.label for row in rows])]
+    title = counted(len(comparisons), "comparison")
+    days, before = [row.days for row in rows], [row.days_before for row in rows]
+    # The only two periods are in the title.
+    if len(periods := {*zip(days, before, strict=True)}) == 1:
+        (both,) = periods
+        title = ", ".join(filter(None, [title, " against ".join(filter(None, both))]))
+    else:
+        # A label has the days where another row is about the same.
+        if not all(row.label.endswith(row.days) for row in rows):
+            columns.append(column_of("period", days))
+        columns.append(column_of("against", before))
+    for total in totals:
+        for ending, side in SIDES.items():
+            cells = [getattr(row.change, side) for row in rows]
+            columns.append(column_of(f"{total}{ending}", cells))
     failed = len(comparisons.failed)
     notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
-    title = counted(len(comparisons), "comparison")
     yield Table(title, columns, joined(comparisons.differs, *notes)).head(top)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from sitestats._base.errors import load_extra
 from sitestats._base.text import cut, plain
-from sitestats._comparison.changes import Change, Changes
+from sitestats._comparison.changes import DAYS, Change, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
@@ -33,7 +33,7 @@ from sitestats._query.builder import parameters_of
 from sitestats._results.entries import Entries
 from sitestats._results.outcomes import CollectedOutcomes, Succeeded, has_list
 from sitestats._results.stats import Stats
-from sitestats._results.tables import label_of
+from sitestats._results.tables import compared_days, label_of
 
 _MOST_ROWS: Final = 20
 _ROW: Final = 12
@@ -145,7 +145,8 @@ def _of_changes(changes: Changes, ax: Any, count: str) -> None:
     ]
     notes = (CUT if changes.truncated else "", NOT_OVER if changes.partial else "")
     _pairs(ax, pairs, heading(count), *notes)
-    _set_title(ax, heading(changes.name), changes.differs)
+    both = compared_days(**{name: getattr(changes, name) for name in DAYS})
+    _set_title(ax, heading(changes.name), both, changes.differs)
 
 
 @draw.register

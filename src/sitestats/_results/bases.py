@@ -34,7 +34,7 @@ from sitestats._query.builder import StatsQuery
 from sitestats._wire.json_values import JsonValue
 
 from . import late
-from .tables import Column, column_of, count_rows, to_dicts
+from .tables import Column, beside, column_of, count_rows, to_dicts
 
 
 def draw(result: object, ax: object, **choices: Any) -> late.Axes:
@@ -283,6 +283,9 @@ class Table(HasRows[Never], Displayed):
     """Its columns, each with a name and as many cells."""
     note: str = ""
     """The text below the last row."""
+    same: Mapping[str, Any] = attrs.field(default={}, kw_only=True)
+    """What is the same in every row, by name, such as the days of a comparison. It has
+    columns in frames and sheets; a display has it in the note."""
 
     def head(self, most: int) -> Table:
         """The first rows; the note says how many there are beyond."""
@@ -290,13 +293,13 @@ class Table(HasRows[Never], Displayed):
             return self
         columns = [column._replace(cells=column.cells[:most]) for column in self.body]
         notes = filter(None, [f"… {more:,} more", self.note])
-        return Table(self.title, columns, "; ".join(notes))
+        return attrs.evolve(self, body=columns, note="; ".join(notes))
 
     def _table(self, _field: None = None) -> Sequence[Column]:
-        return self.body
+        return [*self.body, *beside(self.same, self.body)[: len(self.same)]]
 
     def _tables(self) -> Iterable[Table]:
-        return [self]
+        return [Table(self.title, self._table())]
 
     def __repr__(self) -> str:
         return self._as_text()

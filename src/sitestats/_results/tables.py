@@ -174,6 +174,18 @@ def label_of(query: StatsQuery) -> str:
     return ", ".join(about.values())
 
 
+def compared_days(
+    first_day: date | None = None,
+    last_day: date | None = None,
+    first_day_before: date | None = None,
+    last_day_before: date | None = None,
+) -> str:
+    """The days of two periods as a text: ``"2026-03-08 against 2026-03-07"``."""
+    now = days_text(first_day, last_day)
+    before = days_text(first_day_before, last_day_before)
+    return f"{now} against {before}" if now and before else ""
+
+
 def days_text(first: date | None, last: date | None) -> str:
     """Days as a text, empty where they are not known."""
     if first is None or last is None or first == last:

@@ -281,7 +281,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) ->
     hidden = _HIDDEN | {"timezone", "truncated"}
     if "start" in rows[0]:
         # It tells the two hours apart that have one name in autumn.
-        hidden |= {"date", "hour"}
+        hidden |= {"date", "hour", "date_before", "hour_before"}
     days = {"first_day", "last_day"}
     if "first_day_before" in rows[0]:
         note = differs and f"; {differs}"

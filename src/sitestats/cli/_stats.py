@@ -119,7 +119,7 @@ def compare(*, against: str, hosts: options.Hosts, view: View, **request: Any) -
     def split(query: StatsQuery) -> list[Row]:
         return [(query, other_query(query, against))]
 
-    single = hosts.is_one() and view.output in {"table", "xlsx"}
+    single = hosts.is_one() and view.output in {"table", "json", "xlsx"}
     fields = COMPARED if single else OVERVIEW_OF_MANY
     _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
@@ -138,7 +138,7 @@ def _run(
     """Request what the options name, and print it."""
     # Any valid host name serves to check the options before the list is requested.
     names = hosts.read() or [("example.com", "")]
-    with connect() as client:
+    with connect(max_connections=concurrency) as client:
         queries = build_queries(names, client.base_url, steps, fields)
         view = view.for_query(queries[0], is_one=is_single)
         all_rows = find_rows(client, queries, split, every=hosts.every)

@@ -157,6 +157,7 @@ def update(
     yes: bool,
     quiet: bool,
     output: str,
+    concurrency: int,
     hosts: options.Hosts,
     to: Destination,
     connect: options.Connect,
@@ -178,7 +179,7 @@ def update(
         lists = [name.strip() for name in fields.split(",")]
         given["lists"] = [name for name in lists if name not in {"", "none"}]
     with (
-        connect() as client,
+        connect(max_connections=concurrency) as client,
         _opened(to) as made,
         # A dry run leaves nothing behind.
         TemporaryDirectory() if dry_run else nullcontext() as scratch,
@@ -186,6 +187,7 @@ def update(
         source = made.sitestats_source(
             hostnames=[name for name, _ in hosts.read()] or None,
             client=client,
+            concurrency=concurrency,
             progress=not quiet and output == "text",
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
