@@ -51,7 +51,7 @@ def test_a_second_update_from_another_folder_is_refused(
             elsewhere(forget_in, tmp_path / "other", other)
         assert len(emulator.requests) == before
 
-    given = {"lists": ["pages"], "progress": interfere}
+    given: dict[str, Any] = {"lists": ["pages"], "progress": interfere}
     report = run(tmp_path / "first", emulator, DESTINATIONS[name](tmp_path), **given)
     assert report.failed == {}
     assert f": process {os.getpid()} on " in refused[0]

@@ -239,3 +239,5 @@ def test_a_report_is_a_line_plain_data_and_an_error() -> None:
         "doubts": [],
     }
     assert a_report(2, 0).to_dict()["oldest"] == "2026-03-01"
+    # The service listed no website.
+    assert a_report(0, 0).to_dict()["oldest"] is None

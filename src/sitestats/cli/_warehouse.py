@@ -299,7 +299,7 @@ def status(
         if shown := rows if every else bad:
             texts = [{**row, "error": row["error"] or row["doubt"]} for row in shown]
             print_table(texts, _HEADINGS)
-    codes = []
+    codes = list[Code]()
     if found.verified and found.verified.days:
         codes.append(Code.DAMAGED)
     if found.doubt or any(row["doubt"] for row in rows):

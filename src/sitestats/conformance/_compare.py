@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from sitestats import Client
 
 _MOST_PLACES: Final = 5
-_TO_DO: Final = {
-    "copes": "nothing to do, except in tests: the emulator responds in the other form",
-    "misreads": "don't rely on it, and report it with the output of --format json",
-}
-"""What to do about a difference."""
+_TO_TEST: Final = (
+    "nothing to do, except in tests: the emulator responds in the other form"
+)
+_TO_REPORT: Final = "don't rely on it, and report it with the output of --format json"
 _MARKS: Final = {"same": "✓", "not decided": "-", "failed": "!", "different": "✗"}
 
 
@@ -137,14 +136,15 @@ class ServiceComparison:
                 causes[cause][f"{diff.where} in {case.name}"] = case.copes
         for cause, places in causes.items():
             consequence = _consequence_of(cause)
-            copes = all(places.values())
-            verdict = "the client copes" if copes else "the client misreads it"
+            verdict, to_do = "the client misreads it", _TO_REPORT
+            if all(places.values()):
+                verdict, to_do = "the client copes", _TO_TEST
             yield f"{_MARKS['different']} {cause}; {consequence or verdict}"
             named = ", ".join(list(places)[:_MOST_PLACES])
             rest = len(places) - _MOST_PLACES
             yield f"    {named}, and {rest} more" if rest > 0 else f"    {named}"
             if not consequence:
-                yield f"    {_TO_DO['copes' if copes else 'misreads']}"
+                yield f"    {to_do}"
 
 
 def _consequence_of(cause: CaseDifference) -> str:
@@ -288,14 +288,11 @@ def _shapes(
     always = (*_HISTOGRAMS, "$.events" if "name" in case.values else "")
     both = [place for place in lists if place in theirs and place not in always]
     empty = [place for place in both if not (theirs[place] and lists[place])]
-    in_both = one.keys() & other.keys()
-    is_open = {
-        place
-        for place in one.keys() | other.keys()
-        if place.partition("[")[0] in empty
-        or (place.endswith(_NULLS) and place not in in_both)
-        or (place.startswith("$.agents[].") and place not in one)
-    }
+    places = one.keys() | other.keys()
+    in_one = places - (one.keys() & other.keys())
+    is_open = {place for place in places if place.partition("[")[0] in empty}
+    is_open |= {place for place in in_one if place.endswith(_NULLS)}
+    is_open |= {place for place in places - one.keys() if place.startswith(_AGENTS)}
     one, other = (
         {place: text for place, text in each.items() if place not in is_open}
         for each in (one, other)
@@ -309,6 +306,8 @@ def _shapes(
 # --- the shape of a response --------------------------------------------------------
 
 _NULLS: Final = "entries with null"
+_AGENTS: Final = "$.agents[]."
+"""The places of browsers' values, some of which the service does not know."""
 _HISTOGRAMS: Final = ("$.histogram", "$.visits")
 """The places of histograms: version 1 and 2 name it visits."""
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")

@@ -132,11 +132,12 @@ def _lock_of_duckdb(pipeline: Pipeline) -> AbstractContextManager[Look] | None:
 def _folder(pipeline: Pipeline) -> Path | None:
     """The folder of local files; None for a bucket."""
     config: Any = pipeline.destination_client().config
-    scheme, _, path, *_ = urlsplit(config.bucket_url)
+    address = str(config.bucket_url)
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        return Path(url2pathname(parts.path)).absolute()
     # On Windows, the letter of a drive looks like a scheme.
-    if scheme == "file":
-        return Path(url2pathname(path)).absolute()
-    return Path(config.bucket_url).absolute() if len(scheme) < 2 else None  # noqa: PLR2004 - a letter
+    return Path(address).absolute() if len(parts.scheme) < len("C:") else None
 
 
 def _lock_of_files(pipeline: Pipeline) -> AbstractContextManager[Look] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import pyarrow.parquet as pq
 
@@ -36,7 +36,7 @@ def totals_of(pipeline: Pipeline, days: Mapping[str, list[dt.date]]) -> Stored:
     last = max(max(each) for each in wanted.values())
     where, values = "first_day BETWEEN %s AND %s", list[Any]([first, last])
     if len(wanted) <= _MOST_NAMES:
-        places = ", ".join(["%s"] * len(wanted))
+        places = ", ".join("%s" for _ in wanted)
         where += f" AND hostname IN ({places})"
         values += [*wanted]
     names = ("hostname", "first_day", *COUNTS)
@@ -131,16 +131,16 @@ def remove_from_coverage(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
                 sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
                 client.execute_sql(sql, name)
         return
-    names = [*hostnames]
+    names, parquet = [*hostnames], cast("Any", pq)
     files: Any = pipeline._fs_client()  # noqa: SLF001 - dlt has no other way to a file
     for path in files.list_table_files("coverage"):
         with files.fs_client.open(path, "rb") as file:
-            rows = pq.read_table(file)
+            rows = parquet.read_table(file)
         kept = rows.filter([name not in names for name in rows["hostname"].to_pylist()])
         if len(kept) == len(rows):
             continue
         # The view of a reader needs a file, even without rows, and always a whole one.
         new = f"{path}.new"
         with files.fs_client.open(new, "wb") as file:
-            pq.write_table(kept, file)
+            parquet.write_table(kept, file)
         files.fs_client.mv(new, path)

@@ -8,7 +8,8 @@ a database, once it was loaded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import dlt
@@ -233,9 +234,10 @@ class Rows:
     def add(self, count: int = 1, **values: Any) -> None:
         """Add *count* rows. A list has a value for each; another value is for all."""
         for field, column in zip(self._schema, self._columns, strict=True):
-            value = values.get(field.name)
-            are_many = isinstance(value, list)
-            column.extend(cast("list[Any]", value) if are_many else [value] * count)
+            value: Any = values.get(field.name)
+            if not isinstance(value, list):
+                value = repeat(value, count)
+            column.extend(cast("Iterable[Any]", value))
         if values.get("rank") != EMPTY:
             self.total += count
 

@@ -150,11 +150,14 @@ class Update:
     def to_dict(self) -> dict[str, Any]:
         """The report as values of JSON, for example for Airflow's XCom."""
         through = [site.through for site in self.websites.values()]
+        known, oldest = [day for day in through if day], None
+        if known and len(known) == len(through):
+            oldest = str(min(known))
         return {
             "requests": self.requests,
             "loads": len(self.loads),
             "websites": len(self.websites),
-            "oldest": str(min(filter(None, through))) if all(through) else None,
+            "oldest": oldest,
             "failed": {name: site.error for name, site in self.failed.items()},
             "rows": dict(self.rows),
             "days_changed": sum(map(len, self.changes.values())),
@@ -605,7 +608,7 @@ def _tidy(pipeline: Pipeline) -> None:
         if destination.has_comments:
             with client.begin_transaction():
                 for table, name in names.items():
-                    columns = known[table]["columns"]
+                    columns = known[table].get("columns", {})
                     client.execute_many(comments(table, name, columns))
         if destination.has_keys:
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
