@@ -11,13 +11,9 @@ import pytest
 from sitestats import Client
 from sitestats._client.runner import Stop, StoppedError
 from sitestats._configuration.settings import proxy_of_environment
+from sitestats._transport.bodies import CorruptError, ProtocolError, decompressed
 from sitestats._transport.pool import Pool
-from sitestats._transport.reading import (
-    CorruptError,
-    ProtocolError,
-    Reading,
-    decompressed,
-)
+from sitestats._transport.reading import Reading
 from sitestats._transport.redaction import Redactor
 from sitestats._transport.sockets import AwaitedExchange, Exchange, run_blocking
 from sitestats.types import HttpRequest

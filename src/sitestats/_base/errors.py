@@ -223,7 +223,10 @@ class MissingExtraError(SiteStatsError, ImportError):
     """The extra that brings it: ``pip install 'sitestats[pandas]'``."""
 
     def __str__(self) -> str:
-        return f"{self.library} is not installed: pip install 'sitestats[{self.extra}]'"
+        command = f"pip install 'sitestats[{self.extra}]'"
+        if sys.platform == "emscripten":
+            command = f"await micropip.install('sitestats[{self.extra}]')"
+        return f"{self.library} is not installed: {command}"
 
 
 @attrs.define(slots=False)

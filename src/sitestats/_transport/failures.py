@@ -24,7 +24,7 @@ from sitestats._base.errors import (
     is_temporary,
 )
 
-from .reading import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
+from .bodies import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
 from .redaction import Redactor
 from .sockets import Exchange
 

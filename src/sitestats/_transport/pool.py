@@ -7,14 +7,16 @@ import ssl
 import time
 from collections import deque
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from sitestats._base.errors import ClientClosedError
 from sitestats._base.forks import HeldAcrossForks
 
-from .reading import Reading
 from .sockets import Exchange, Route, connect, send_and_read
+
+if TYPE_CHECKING:
+    from .reading import Reading
 
 _IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
@@ -87,9 +89,10 @@ class Pool(HeldAcrossForks):
 
     # --- connections --------------------------------------------------------------
 
-    async def send(self, data: bytes, route: Route, exchange: Exchange) -> Reading:
+    async def send(
+        self, data: bytes, route: Route, reading: Reading, exchange: Exchange
+    ) -> None:
         """Send *data* by an idle connection or a new one, and read the response."""
-        reading = Reading(exchange.request.method)
         sock = self._take(fresh=exchange.request.fresh_connection)
         try:
             if sock is None:
@@ -105,7 +108,6 @@ class Pool(HeldAcrossForks):
                 self._close_old()
                 if self._is_closed:
                     self._close_idle()
-        return reading
 
     def _take(self, *, fresh: bool) -> socket.socket | None:
         """The idle connection that was used last, or None if it is to be fresh.

@@ -10,6 +10,7 @@ text and raised without it.
 
 from __future__ import annotations
 
+import sys
 import traceback
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
@@ -20,20 +21,17 @@ from sitestats._base.forks import HeldAcrossForks
 from sitestats._configuration.secrets import secrets_in
 from sitestats._wire.messages import HttpResponse
 
+from .bodies import MOST_BYTES, SUCCESS, CorruptError, TooLargeError, decompressed
 from .failures import Failures
-from .httpx_client import (
-    EXTENSION,
-    NOTHING,
-    Outgoing,
-    library_of,
-    own_client,
-    proxy_of,
-    proxy_secrets,
-)
+from .httpx_client import EXTENSION, NOTHING, Outgoing, library_of
 from .pool import Pool
-from .reading import MOST_BYTES, SUCCESS, CorruptError, TooLargeError, decompressed
 from .redaction import Redactor, redact_logs
 from .sockets import AwaitedExchange, Exchange, run_blocking
+
+if sys.platform == "emscripten":
+    from .fetch import own_client, proxy_of, proxy_secrets
+else:
+    from .direct import own_client, proxy_of, proxy_secrets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

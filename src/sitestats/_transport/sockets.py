@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import anyio
 import attrs
@@ -30,7 +30,8 @@ from anyio import wait_readable, wait_writable  # at once: calls import nothing
 from sitestats._base.loops import running_loop
 from sitestats._wire.messages import HttpRequest
 
-from .reading import Reading
+if TYPE_CHECKING:
+    from .reading import Reading
 
 T = TypeVar("T")
 Route = tuple[str, int, ssl.SSLContext | None]

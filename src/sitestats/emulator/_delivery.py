@@ -17,13 +17,17 @@ from socketserver import ThreadingTCPServer
 from typing import Any, Final, TypeAlias, cast
 
 import anyio
-import httpx
 
 from sitestats._wire.messages import HttpResponse
 
 from ._faults import NO_FAULT, Fault
 from ._http import RecordedRequest
 from ._responses import json_response
+
+if sys.platform == "emscripten":
+    import httpx2 as httpx
+else:
+    import httpx
 
 Handle: TypeAlias = Callable[[RecordedRequest], tuple[HttpResponse, Fault]]
 """Gives the response to a request, and the fault that its delivery has."""
@@ -323,6 +327,11 @@ class Serving(AbstractContextManager[str]):
         self._at_end = at_end
 
     def __enter__(self) -> str:
+        if sys.platform == "emscripten":
+            raise OSError(
+                "Pyodide has no sockets to listen on: use emulator.client() or "
+                "emulator.async_client(), or serve the emulator elsewhere"
+            )
         self._server = _Server(self._handle, self._address)
         # Half a second would be the usual time for the end of a block.
         threading.Thread(

@@ -103,6 +103,8 @@ class Emulator:
             The document does not say.
         bare_list: Whether the list of websites is a bare array, which some clients
             expect, instead of the object of section 4.1.
+        exposes_headers: Whether pages of other websites can read ``Date`` and
+            ``Retry-After``, which browsers hide otherwise. The document does not say.
 
     Raises:
         ValueError: An argument is invalid.
@@ -130,6 +132,7 @@ class Emulator:
         null_entries: bool = False,
         ignore_unknown_keys: bool = False,
         bare_list: bool = False,
+        exposes_headers: bool = False,
     ) -> None:
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None:
@@ -148,6 +151,7 @@ class Emulator:
             null_entries=null_entries,
             ignore_unknown_keys=ignore_unknown_keys,
             bare_list=bare_list,
+            exposes_headers=exposes_headers,
         )
         self._requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
         self._faults: list[Fault] = []
@@ -602,7 +606,10 @@ class Emulator:
         date = format_datetime(self._service.now().astimezone(UTC), usegmt=True)
         status = "reset" if fault.reset else response.status
         _LOG.info("%s %s %s", request, request.params, status)
-        return attrs.evolve(response, headers={"date": date, **response.headers}), fault
+        headers = {"date": date, **response.headers}
+        if self._service.exposes_headers:
+            headers["access-control-expose-headers"] = "Date, Retry-After"
+        return attrs.evolve(response, headers=headers), fault
 
     def _take_fault(self, request: RecordedRequest) -> Fault:
         """The first fault that matches *request*, used once; or one without effect."""

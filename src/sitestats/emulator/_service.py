@@ -77,6 +77,7 @@ class Service:
     null_entries: bool = attrs.field(default=False, validator=flag)
     ignore_unknown_keys: bool = attrs.field(default=False, validator=flag)
     bare_list: bool = attrs.field(default=False, validator=flag)
+    exposes_headers: bool = attrs.field(default=False, validator=flag)
     websites: dict[str, Website] = attrs.field(factory=dict[str, Website])
     clock: Callable[[], float] = time.monotonic
     _searches: dict[str, list[float]] = attrs.field(

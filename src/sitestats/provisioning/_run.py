@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import cast
 
 import anyio.to_thread
@@ -53,9 +53,11 @@ class Run:
     async def handle_async(self, event: object) -> None:
         """Do the same, without blocking the event loop during a write to the disk."""
         if isinstance(event, dict):
-            await anyio.to_thread.run_sync(self.handle, cast("Record", event))
-        else:
-            self.handle(event)
+            with suppress(RuntimeError):
+                await anyio.to_thread.run_sync(self.handle, cast("Record", event))
+                return
+            # The system refuses a further thread, or has none, as Pyodide.
+        self.handle(event)
 
     def report_so_far(self) -> ProvisioningReport:
         """The report of a run that ends here; an add that was sent is unknown."""
