@@ -449,17 +449,30 @@ def test_queries_that_requested_different_things(client: Client) -> None:
 
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_hours_of_many_zones(client: Client) -> None:
-    """Hours of one zone stay in it; those of several zones are in UTC."""
+    """The start of an hour is in UTC, whichever other websites there are; its date and
+    its hour beside it are in the zone of the website.
+    """
     hours = QUERY.fields("histogram").interval("hour").on("yesterday")
     delhi, tokyo = hours.timezone("Asia/Kolkata"), hours.timezone("Asia/Tokyo")
-    for others, zone in (
-        ([delhi.website(BLOG), delhi.website("nobody.example")], "Asia/Kolkata"),
-        ([tokyo], "UTC"),
+    for others in (
+        [],
+        [delhi.website(BLOG), delhi.website("nobody.example")],
+        [tokyo],
     ):
-        frame = collect(client, delhi, *others).to_polars("histogram")
-        assert frame["start"].dtype == pl.Datetime("us", zone)
+        outcomes = collect(client, delhi, *others)
+        frame = outcomes.to_polars("histogram")
+        assert frame["start"].dtype == pl.Datetime("us", "UTC")
         assert "truncated" not in frame.columns
-        assert frame["start"][0] == client.stats.get(delhi).histogram[0].start
+        first = client.stats.get(delhi).histogram[0]
+        row = frame.row(0, named=True)
+        assert (row["start"], row["date"]) == (first.start, first.date)
+        assert (row["timezone"], row["hour"]) == ("Asia/Kolkata", 0)
+        compared = client.stats.compare([delhi, *others]).to_polars("histogram")
+        assert compared["start"].dtype == pl.Datetime("us", "UTC")
+        row = compared.row(0, named=True)
+        assert (row["start"], row["date"], row["hour"]) == (first.start, first.date, 0)
+        assert row["date_before"] == first.date - dt.timedelta(days=1)
+        assert row["hour_before"] == 0
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,8 @@ class Changes(Items[EntryChange, Never]):
     """The first day of the other period."""
     last_day_before: dt.date | None = None
     """The last day of the other period."""
+    filters: str = ""
+    """What the counts are limited to, such as ``"country=NL"``: see ``Entries``."""
 
     def of(self, *directions: Direction) -> Changes:
         """The changes whose direction is one of *directions*.
@@ -278,6 +280,8 @@ def changes_of(
         partial=partial,
         key=key,
         zone=common_zone([now.timezone]),
+        # Where they are not alike, ``Comparison.differs`` names those of both sides.
+        filters=now.filters if now.filters == before.filters else "",
     )
 
 

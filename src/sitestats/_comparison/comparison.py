@@ -41,6 +41,7 @@ from sitestats._results.tables import (
     compared_days,
     label_of,
     of_rows,
+    only,
     to_dicts,
 )
 from sitestats._wire.json_values import JsonValue
@@ -168,7 +169,9 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
             if (change := next(iter(item.counts.values()))).absolute
         )
         largest = sorted(known, key=lambda row: -abs(row[4] or 0))
-        return Table("largest changes", of_rows(_ROWS, largest[:rows]), same=self._days)
+        note = self.differs or only(parameters_of(self.query).filters)
+        columns = of_rows(_ROWS, largest[:rows])
+        return Table("largest changes", columns, note, same=self._days)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The comparison as plain values, ready for JSON: the website, both periods,
@@ -253,6 +256,8 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         parts = [repr(label_of(self.query))]
         parts += filter(None, [compared_days(**self._days)])
         parts += [f"{name}={change}" for name, change in self.totals.items()]
+        lists = self.lists.items()
+        parts += [f"{name}=<{len(changes)} changes>" for name, changes in lists]
         parts += ["partial=True"] if self.partial else []
         parts += [f"differs={self.differs!r}"] if self.differs else []
         return f"Comparison({', '.join(parts)})"

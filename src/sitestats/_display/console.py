@@ -15,7 +15,15 @@ from rich.text import Text
 
 from sitestats._base.text import plain
 from sitestats._display.describe import Chart, Heading, Part, chart_note
-from sitestats._display.labels import NO_ENTRIES, cell, heading, is_change, text_in
+from sitestats._display.labels import (
+    NO_ENTRIES,
+    cell,
+    heading,
+    heading_of,
+    is_change,
+    joined,
+    text_in,
+)
 from sitestats._results.bases import Table
 from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
@@ -64,7 +72,7 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     bars = chart.bars
     yield Text("page views", style="bold")
     if not bars:
-        yield from _note(NO_ENTRIES)
+        yield from _note(joined(NO_ENTRIES, chart.note))
         return
     highest = max([1, *(bar.count for bar in bars)])
     blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
@@ -87,6 +95,7 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
         whole = Text.assemble(line, (filled, "cyan"), (f"  {bar.mark}", "dim"))
         whole.rstrip()
         yield whole
+    yield from _note(chart.note)
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
@@ -96,7 +105,7 @@ def _table(table: Table) -> Iterator[RenderableType]:
     if not is_list or not has_rows:
         yield Text(plain(name), style="bold")
     if has_rows:
-        headings = [heading(column.name) for column in table.body]
+        headings = [heading_of(column) for column in table.body]
         yield make_table(table, [name, *headings[1:]] if is_list else headings)
     else:
         yield from _note(NO_ENTRIES if is_list else "none")

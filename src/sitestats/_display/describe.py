@@ -21,6 +21,7 @@ from sitestats._display.labels import (
     CUT,
     MOST_ROWS,
     NOT_OVER,
+    OF_FILTERED,
     against,
     any_of,
     cell,
@@ -29,7 +30,7 @@ from sitestats._display.labels import (
     marks,
     period,
 )
-from sitestats._results.bases import Displayed, Table
+from sitestats._results.bases import Displayed, HasLists, Table
 from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
@@ -39,6 +40,7 @@ from sitestats._results.tables import (
     days_text,
     label_of,
     of_rows,
+    only,
 )
 
 _MOST_BARS: Final = 1000
@@ -78,22 +80,29 @@ def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
     yield Heading(label_of(stats.query), period(stats), totals)
     for name in names:
         if name not in TOTALS:
-            yield from describe(getattr(stats, name), top)
+            # The heading names the filters.
+            yield _table_of(getattr(stats, name), "", top)
 
 
 @describe.register(Entries)
 def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
+    yield _table_of(entries, only(entries.filters), top)
+
+
+def _table_of(entries: Entries[Any], about: str, top: int) -> Table:
+    """The table of a list, or the chart of a histogram, with what it is *about*."""
     # The underscore is for users, not for this folder.
     columns = [
-        column
+        column._replace(heading=OF_FILTERED)
+        if column.name == "share" and entries.filters
+        else column
         for column in entries._table()  # noqa: SLF001
         if column.name != "share" or any(column.cells)
     ]
-    note = CUT if entries.truncated else ""
     if entries.name == "histogram":
-        yield Chart(entries.name, columns, note, [*_bars(entries[-_MOST_BARS:])])
-    else:
-        yield Table(entries.name, columns, note).head(top)
+        return Chart(entries.name, columns, about, [*_bars(entries[-_MOST_BARS:])])
+    note = joined(CUT if entries.truncated else "", about)
+    return Table(entries.name, columns, note).head(top)
 
 
 @describe.register
@@ -110,8 +119,9 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     for name, changes in comparison.lists.items():
         # There is room for a histogram where nothing else was requested.
         if name != "histogram" or not (rows or len(comparison.lists) > 1):
-            # The heading names the days and the difference for all of them.
-            without: dict[str, Any] = {"differs": "", **dict.fromkeys(DAYS)}
+            # The heading names days, filters and the difference for all of them.
+            without: dict[str, Any] = {"differs": "", "filters": ""}
+            without |= dict.fromkeys(DAYS)
             yield from describe(attrs.evolve(changes, **without), top)
 
 
@@ -128,7 +138,8 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
     ]
     days = compared_days(**{name: getattr(changes, name) for name in DAYS})
     notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
-    note = joined(days, changes.differs, *notes)
+    about = changes.differs or only(changes.filters)
+    note = joined(days, about, *notes)
     yield Table(changes.name, columns, note).head(top)
 
 
@@ -150,6 +161,7 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
     note = joined(
         f"{failed:,} failed" if failed else "",
         f"{stored:,} from the store" if stored else "",
+        _lists_of(outcomes),
     )
     yield Table(title, columns, note).head(top)
 
@@ -177,7 +189,14 @@ def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[
             columns.append(column_of(f"{total}{ending}", cells))
     failed = len(comparisons.failed)
     notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
-    yield Table(title, columns, joined(comparisons.differs, *notes)).head(top)
+    note = joined(comparisons.differs, *notes, _lists_of(comparisons))
+    yield Table(title, columns, note).head(top)
+
+
+def _lists_of(results: HasLists[Any]) -> str:
+    """Which lists the results have besides what is shown: ``"lists: pages"``."""
+    names = [name for name, _ in results._lists()]  # noqa: SLF001 - as above
+    return f"lists: {', '.join(names)}" if names else ""
 
 
 # --- charts -----------------------------------------------------------------------
@@ -233,4 +252,4 @@ def chart_note(chart: Chart, which: str) -> str:
     shown, rows = len(chart.bars), len(chart.body[0].cells)
     why = any_of(bar.mark for bar in chart.bars if bar.mark)
     last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
-    return joined(why and f"{which} {why}", last)
+    return joined(why and f"{which} {why}", last, chart.note)

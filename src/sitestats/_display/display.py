@@ -10,7 +10,7 @@ import attrs
 from sitestats._base.text import cut, plain
 from sitestats._display.describe import Part, describe
 from sitestats._display.html import to_html
-from sitestats._display.labels import MOST_ROWS, heading, text_in
+from sitestats._display.labels import MOST_ROWS, heading, heading_of, text_in
 from sitestats._results.bases import HasLists, Table
 from sitestats._results.tables import Column, count_rows
 
@@ -84,7 +84,7 @@ def _lines(table: Table) -> Iterator[str]:
 
 def _cells(column: Column, field: str) -> list[str]:
     texts = (" ".join(text_in(column, value, field).split()) for value in column.cells)
-    cells = [plain(heading(column.name)), *(cut(plain(t), _WIDEST) for t in texts)]
+    cells = [plain(heading_of(column)), *(cut(plain(t), _WIDEST) for t in texts)]
     width = max(map(len, cells))
     side = ">" if column.is_number else "<"
     return [f"{cell:{side}{width}}" for cell in cells]

@@ -18,6 +18,7 @@ from sitestats._display.labels import (
     NO_ENTRIES,
     cell,
     heading,
+    heading_of,
     is_change,
     joined,
     text_in,
@@ -63,7 +64,7 @@ def _table(table: Table) -> str:
         for place, column in enumerate(table.body)
     ]
     head = "".join(
-        f"<th{kind}>{escape(heading(column.name))}</th>"
+        f"<th{kind}>{escape(heading_of(column))}</th>"
         for column, (kind, _) in zip(table.body, drawn, strict=True)
     )
     rows = zip(*(cells for _, cells in drawn), strict=True)
@@ -108,7 +109,7 @@ def _look(column: Column, value: Any, highest: int) -> str:
 def _chart(chart: Chart) -> str:
     bars = chart.bars
     if not bars:
-        return _note(NO_ENTRIES)
+        return _note(joined(NO_ENTRIES, chart.note))
     step, base = _WIDTH / len(bars), _TOP + _HEIGHT
     # A chart has six ticks at most.
     every = -(-len(bars) // 6)

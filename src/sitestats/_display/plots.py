@@ -33,7 +33,7 @@ from sitestats._query.builder import parameters_of
 from sitestats._results.entries import Entries
 from sitestats._results.outcomes import CollectedOutcomes, Succeeded, has_list
 from sitestats._results.stats import Stats
-from sitestats._results.tables import compared_days, label_of
+from sitestats._results.tables import compared_days, label_of, only
 
 _MOST_ROWS: Final = 20
 _ROW: Final = 12
@@ -110,6 +110,7 @@ def _of_stats(stats: Stats, ax: Any, field: str) -> None:
 def _of_entries(entries: Entries[Any], ax: Any) -> None:
     if entries.name == "histogram":
         _set_note(ax, _histogram(ax, [*entries]))
+        _set_title(ax, only(entries.filters))
         _set_legend(ax)
         return
     label, count = entries.columns()[:2]
@@ -117,7 +118,7 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
     names = [name or unknown(entries.name) for name in shown.column(label)]
     ax.barh(range(len(shown)), shown.column(count), color=_SOFT)
     _rows(ax, names, len(entries), heading(count), CUT if entries.truncated else "")
-    _set_title(ax, heading(entries.name))
+    _set_title(ax, heading(entries.name), only(entries.filters))
 
 
 @draw.register
@@ -146,7 +147,8 @@ def _of_changes(changes: Changes, ax: Any, count: str) -> None:
     notes = (CUT if changes.truncated else "", NOT_OVER if changes.partial else "")
     _pairs(ax, pairs, heading(count), *notes)
     both = compared_days(**{name: getattr(changes, name) for name in DAYS})
-    _set_title(ax, heading(changes.name), both, changes.differs)
+    about = changes.differs or only(changes.filters)
+    _set_title(ax, heading(changes.name), both, about)
 
 
 @draw.register

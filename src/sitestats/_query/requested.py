@@ -16,7 +16,14 @@ from sitestats._base.text import shown
 from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import Credentials, HttpRequest
 
-from .parameters import PAGE_FILTERS, in_order, is_documented, number_in, parameter_of
+from .parameters import (
+    PAGE_FILTERS,
+    can_filter,
+    in_order,
+    is_documented,
+    number_in,
+    parameter_of,
+)
 from .periods import NamedPeriod, order_problems
 from .rules import DEFAULT_LIMIT, broken, is_contains
 from .versions import SENT_VERSION, version_row
@@ -62,6 +69,17 @@ class Parameters:
     def lists(self) -> tuple[str, ...]:
         """The requested names that have rows of their own."""
         return tuple(name for name in self.names if name not in TOTALS)
+
+    @cached_property
+    def filters(self) -> str:
+        """What the numbers are limited to: ``"page=/blog, country=NL"``; empty if they
+        are of the whole website.
+        """
+        params = self.params.items()
+        texts = [f"{name}={value}" for name, value in params if can_filter(name)]
+        if self.path is not None:
+            texts.insert(0, f"page={self.path}")
+        return ", ".join(texts)
 
     @property
     def is_documented(self) -> bool:

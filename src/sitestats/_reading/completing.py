@@ -89,6 +89,7 @@ def _entries(
         incomplete=incomplete,
         timezone=zone,
         total_pageviews=body.pageviews,
+        filters=parameters.filters,
     )
 
 

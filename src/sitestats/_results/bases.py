@@ -22,15 +22,18 @@ from typing import (
     NoReturn,
     Self,
     TypeVar,
+    cast,
     overload,
 )
 
 import attrs
 
+from sitestats._base.errors import UsageError
+from sitestats._base.fields import TABLES, TOTALS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public
-from sitestats._query.builder import StatsQuery
+from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.json_values import JsonValue
 
 from . import late
@@ -73,13 +76,18 @@ class HasRows(Generic[FieldT]):
     def to_pandas(self, field: FieldT | None = None) -> late.PandasFrame:
         """A pandas data frame (the extra ``pandas``).
 
-        Days are ``datetime64``, hours ``datetime64`` in the zone of the response.
-        Counts of one result are ``int64``. Counts of websites, of many queries and of
-        comparisons are ``float64``, whether one is missing or not. Shares and medians
-        are ``float64``, too. A missing number is NaN. Flags are ``boolean``.
+        Without a *field*, a result becomes the frame of its totals. If none was
+        requested, it becomes the frame of its only list.
+
+        Days are ``datetime64``. Hours of one result are ``datetime64`` in the zone of
+        the response, and hours of many results are in UTC. Counts of one result are
+        ``int64``. Counts of websites, of many queries and of comparisons are
+        ``float64``, whether one is missing or not. Shares and medians are ``float64``,
+        too. A missing number is NaN. Flags are ``boolean``.
 
         Raises:
             MissingExtraError: pandas is not installed.
+            UsageError: Several lists were requested, and no totals: name one.
 
         >>> query = StatsQuery("semicomplete.com").fields("pageviews", "countries")
         >>> client.stats.get(query.last(days=30).limit(3)).countries.to_pandas()
@@ -95,11 +103,12 @@ class HasRows(Generic[FieldT]):
     def to_polars(self, field: FieldT | None = None) -> late.PolarsFrame:
         """A polars data frame (the extra ``polars``).
 
-        Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
+        Days are ``Date``, hours ``Datetime`` in the zone of ``to_pandas``, counts
         ``Int64``, shares and medians ``Float64``. A missing number is null.
 
         Raises:
             MissingExtraError: polars is not installed.
+            UsageError: See ``to_pandas``.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
@@ -140,7 +149,7 @@ class HasRows(Generic[FieldT]):
         """
         from sitestats._display.frames import to_stream
 
-        return to_stream(self._table(), requested_schema)
+        return to_stream(self._rows_of(None), requested_schema)
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         # numpy and pandas would make an array of opaque objects.
@@ -182,19 +191,25 @@ class HasRows(Generic[FieldT]):
         They are the keys of ``to_dicts``.
 
         Raises:
-            FieldNotRequestedError: See ``to_pandas``.
+            FieldNotRequestedError: The list was not requested, or is not a list.
+            UsageError: See ``to_pandas``.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
         >>> client.stats.get_many([query]).collect().columns("countries")[4:]
         ['value', 'pageviews', 'visitors', 'share', 'truncated', 'query']
         """
-        return [column.name for column in self._table(field)]
+        return [column.name for column in self._table(self._chosen(field))]
 
     def _rows_of(self, field: FieldT | None) -> Sequence[Column]:
-        columns = self._table(field)
-        if field is not None:
-            self._warn(field)
+        chosen = self._chosen(field)
+        columns = self._table(chosen)
+        if chosen is not None:
+            self._warn(chosen)
         return columns
+
+    def _chosen(self, field: FieldT | None) -> FieldT | None:
+        """The list that a frame is made of; None for the totals."""
+        return field
 
     def _warn(self, field: FieldT) -> None:
         """Warn of outcomes without rows in the frame of a list."""
@@ -210,6 +225,25 @@ class HasLists(HasRows[FieldT]):
         """The lists that there are, each with the results that have it."""
         _queries: Callable[[], Sequence[StatsQuery]]
         """What was requested."""
+
+    def _chosen(self, field: FieldT | None) -> FieldT | None:
+        """The list that a frame is made of; None for the totals.
+
+        Raises:
+            UsageError: No list is named, several were requested, and no totals.
+        """
+        if field is not None:
+            return field
+        requested = {n for q in self._queries() for n in parameters_of(q).names}
+        lists = [cast("FieldT", name) for name in TABLES if name in requested]
+        if not lists or not requested.isdisjoint(TOTALS):
+            return None
+        if len(lists) > 1:
+            raise UsageError(
+                "no totals were requested, so name one of the lists, as in "
+                f".to_pandas({lists[0]!r}): {', '.join(lists)}"
+            )
+        return lists[0]
 
     def _tables(self) -> Iterable[Table]:
         yield Table("totals", self._table())

@@ -181,8 +181,8 @@ class HistogramEntry(
     pageviews: Count
     """Page views in this part of the period."""
     visitors: Count
-    """Visitors in this part of the period. A visitor may count in several
-    parts, so adding them up gives too many."""
+    """Visitors in this part of the period. A visitor may count in several parts, so
+    their sum may be larger than the visitors of the whole period."""
     start: dt.datetime | None = None
     """The beginning of an hour, in the zone of the response. None for other intervals,
     or if the zone is not known. The hour that is repeated at the end of summer time has
@@ -272,9 +272,13 @@ class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
     total_pageviews: int | None = attrs.field(default=None, kw_only=True, eq=False)
-    """All page views of the period, also of entries that the limit cut, or None if the
-    query did not request them. Frames have each entry's ``share`` of them: 0.25 is a
-    quarter. Visitors have no share, as a visitor may be in several entries."""
+    """All page views of the query's period, page and filters, also of entries that the
+    limit cut, or None if the query did not request them. Frames have each entry's
+    ``share`` of them: 0.25 is a quarter. Visitors have no share, as a visitor may be in
+    several entries."""
+    filters: str = attrs.field(default="", kw_only=True, eq=False)
+    """What the counts are limited to, such as ``"page=/blog, country=NL"``; empty if
+    they are of the whole website. A list that is shown alone names it."""
 
     def column(self, name: str) -> list[Any]:
         """One value of every entry.

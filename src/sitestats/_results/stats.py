@@ -50,7 +50,7 @@ from .entries import (
     PageEntry,
     check_list,
 )
-from .tables import Column, for_json, of_rows, subject
+from .tables import Column, for_json, label_of, of_rows, subject
 
 _List: TypeAlias = Entries[ListEntry]
 
@@ -332,13 +332,16 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
         return cast("dict[str, JsonValue]", load_json(self.body))
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: the website, the period and the
-        requested values. ``truncated`` names the lists that were cut by the limit.
+        """The result as plain values, ready for JSON: the website, the ``page`` and the
+        ``filters`` that the query has, the period and the requested values.
+        ``truncated`` names the lists that were cut by the limit.
         """
         names = (*ENVELOPE, "first_day", "last_day", "partial")
-        lists = dict(self._entries())
+        lists, about = dict(self._entries()), subject(self.query)
+        del about["hostname"]
         return {
             **{name: for_json(getattr(self, name)) for name in names},
+            **about,
             "truncated": [name for name, entries in lists.items() if entries.truncated],
             **self._values,
             **{name: [*entries.to_dicts()] for name, entries in lists.items()},
@@ -442,9 +445,9 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
             what = "entry" if len(entries) == 1 else "entries"
             cut_off = ", truncated" if entries.truncated else ""
             values[name] = f"<{len(entries)} {what}{cut_off}>"
-        hostname = cut(self.hostname or self.query.hostname)
+        label = cut(label_of(self.query))
         shown = [f"{name}={value}" for name, value in values.items()]
-        return f"Stats({', '.join([repr(hostname), *shown])})"
+        return f"Stats({', '.join([repr(label), *shown])})"
 
     def _value(self, name: str) -> Any:
         if name in self._values:

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from sitestats._base.fields import FIELD_ROWS, TOTALS
-from sitestats._base.zones import common_zone
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import can_filter
@@ -75,6 +74,8 @@ class Column(NamedTuple):
     """The zone in which moments are shown; other kinds of columns ignore it."""
     can_be_missing: bool = False
     """Whether rows of such a frame can lack a count, also if those here have all."""
+    heading: str = ""
+    """What stands above it where it is shown, if not the words for its name."""
 
     @property
     def is_number(self) -> bool:
@@ -106,28 +107,25 @@ def stacked(tables: Iterable[Sequence[Column]]) -> list[Column]:
     """The rows of all *tables*, one below the other.
 
     Columns are in the order of their first table. A table that lacks a column has empty
-    cells there. No table is kept: the garbage collector looks at what is kept again and
-    again, so thousands of small tables would take more than their share of time.
+    cells there. Moments are in UTC, whatever the zones of the tables: the meaning of a
+    row must not depend on which other rows there are. No table is kept: the garbage
+    collector looks at what is kept again and again, so thousands of small tables would
+    take more than their share of time.
     """
     rows = 0
     first: dict[str, Column] = {}
     cells: defaultdict[str, list[Any]] = defaultdict(list)
-    zones: defaultdict[str, set[str]] = defaultdict(set)
     for table in tables:
         by_name = {column.name: column for column in table}
         for name, column in by_name.items():
             first.setdefault(name, column)
             cells[name].extend(repeat(None, rows - len(cells[name])))
             cells[name].extend(column.cells)
-            # Only a table with rows tells the zone of its moments.
-            if any(column.cells):
-                zones[name].add(column.zone)
         rows += count_rows(table)
     for values in cells.values():
         values.extend(repeat(None, rows - len(values)))
     return [
-        column._replace(cells=cells[name], zone=common_zone(zones[name]))
-        for name, column in first.items()
+        column._replace(cells=cells[name], zone="UTC") for name, column in first.items()
     ]
 
 
@@ -184,6 +182,13 @@ def compared_days(
     now = days_text(first_day, last_day)
     before = days_text(first_day_before, last_day_before)
     return f"{now} against {before}" if now and before else ""
+
+
+def only(filters: str) -> str:
+    """The note of what is shown without its query: ``"only country=NL"``; empty without
+    filters.
+    """
+    return f"only {filters}" if filters else ""
 
 
 def days_text(first: date | None, last: date | None) -> str:
