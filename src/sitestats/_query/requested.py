@@ -50,15 +50,20 @@ class Parameters:
     """The limit in force: 50 when none was set (section 8)."""
     version: int = SENT_VERSION
 
-    @property
-    def timezone(self) -> str | None:
-        """The time zone; None leaves it to the website's own."""
-        return self.params.get("timezone")
-
-    @property
-    def interval(self) -> str | None:
-        """The width of the histogram's buckets; None leaves it to the service."""
-        return self.params.get("interval")
+    timezone: str | None = attrs.field(
+        init=False,
+        default=attrs.Factory(
+            lambda self: self.params.get("timezone"), takes_self=True
+        ),
+    )
+    """The time zone; None leaves it to the website's own."""
+    interval: str | None = attrs.field(
+        init=False,
+        default=attrs.Factory(
+            lambda self: self.params.get("interval"), takes_self=True
+        ),
+    )
+    """The width of the histogram's buckets; None leaves it to the service."""
 
     @property
     def names(self) -> tuple[str, ...]:

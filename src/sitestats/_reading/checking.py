@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -121,8 +120,9 @@ def check_response(
         parameters.params.get("end", "today"),
         responded_at and responded_at.date(),
     )
-    warnings = [*period.differences, *_differences(body, parameters)]
-    problems = [*_of_another(body, parameters)]
+    page = _page(parameters)
+    warnings = [*period.differences, *_differences(body, parameters, page)]
+    problems = _of_another(body, parameters.hostname, page)
     if isinstance(parameters.events, tuple) and body.events is not None:
         # The service stores names in lower case.
         names = dict.fromkeys(map(str.lower, parameters.events))
@@ -137,21 +137,23 @@ def check_response(
     return period, problems, warnings
 
 
-def _of_another(body: Any, parameters: Parameters) -> Iterator[Problem]:
+def _of_another(body: Any, hostname: str, page: str | None) -> list[Problem]:
     """Why the numbers of *body* are about something else."""
-    name = parameters.hostname
-    if body.hostname not in {None, name} and not same_host(name, body.hostname):
+    problems = list[Problem]()
+    if body.hostname not in {None, hostname} and not same_host(hostname, body.hostname):
         message = (
-            f"the response is about {shown(body.hostname)}, but {name!r} was requested"
+            f"the response is about {shown(body.hostname)}, but {hostname!r} was "
+            "requested"
         )
-        yield Problem(message, section="4.3", where="$.hostname")
-    if body.path and _page(parameters) == "*" and body.path.startswith(f"/{name}"):
+        problems.append(Problem(message, section="4.3", where="$.hostname"))
+    if body.path and page == "*" and body.path.startswith(f"/{hostname}"):
         # Its 0 page views would look as if nobody had come.
         message = (
             f"the response is about the page {shown(body.path)}, and none was requested"
             ": leave the website's name out of the base address"
         )
-        yield Problem(message, section="4.3", where="$.path")
+        problems.append(Problem(message, section="4.3", where="$.path"))
+    return problems
 
 
 def _page(parameters: Parameters) -> str | None:
@@ -163,19 +165,19 @@ def _page(parameters: Parameters) -> str | None:
     return parameters.path or "*"
 
 
-def _differences(body: Any, parameters: Parameters) -> Iterator[str]:
+def _differences(body: Any, parameters: Parameters, page: str | None) -> list[str]:
     """What *body* reports of itself that is not as requested."""
-    page, path = _page(parameters), body.path
+    path, zone, differences = body.path, parameters.timezone, list[str]()
     # The document does not say what the path of all pages is.
     if page == "*" and path and re.fullmatch(r"/[^*]+", path):
-        yield _differs("page", path, "all pages")
+        differences.append(_differs("page", path, "all pages"))
     elif page not in {None, "*"} and path and page not in {path, unquote(path)}:
-        yield _differs("page", path, page)
-    zone = parameters.timezone
+        differences.append(_differs("page", path, page))
     if body.timezone and zone and not same_zone(body.timezone, zone):
-        yield _differs("time zone", body.timezone, zone)
+        differences.append(_differs("time zone", body.timezone, zone))
     if body.version not in {None, parameters.version}:
-        yield _differs("version", body.version, parameters.version)
+        differences.append(_differs("version", body.version, parameters.version))
+    return differences
 
 
 def _differs(what: str, got: object, wanted: object) -> str:

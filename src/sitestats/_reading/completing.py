@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitestats._base.fields import FIELD_ROWS
+from sitestats._base.fields import NULLABLE
 from sitestats._query.periods import beginning, ending
 from sitestats._query.requested import Parameters
-from sitestats._results.entries import Entries, HistogramEntry, entry_class
+from sitestats._results.entries import Entries, HistogramEntry
 
 from .checking import Period
 from .structuring import Shape
@@ -48,13 +48,16 @@ def complete(
     """
     values = dict[str, Any]()
     for name in shape.names:
-        value, row = getattr(body, name), FIELD_ROWS[name]
-        if row.is_total:
-            if value is not None or (row.nullable and name not in unread):
-                values[name] = value
-        elif value is not None:
+        value, kind = getattr(body, name), shape.entries.get(name)
+        if value is None:
+            if name in NULLABLE and name not in unread:
+                values[name] = None
+        elif kind is None:
+            values[name] = value
+        else:
             values[name] = _entries(
                 name,
+                kind,
                 body,
                 parameters,
                 period=period,
@@ -66,6 +69,7 @@ def complete(
 
 def _entries(
     name: str,
+    kind: type[Any],
     body: Any,
     parameters: Parameters,
     *,
@@ -73,7 +77,6 @@ def _entries(
     responded_at: dt.datetime | None,
     incomplete: bool,
 ) -> Entries[Any]:
-    kind = entry_class(name, parameters.fields, parameters.interval)
     rows = getattr(body, name)
     most, zone = float(parameters.limit), None
     if name == "histogram":

@@ -321,6 +321,8 @@ class Shape:
     """What was requested and the document names, in its order."""
     model: type[Any]
     """The class of all values that a response can have, and of the envelope."""
+    entries: Mapping[str, type[Any]]
+    """The classes of the entries of requested lists, by name."""
     others: frozenset[str]
     """What the document names and was not requested."""
 
@@ -339,8 +341,13 @@ def shape_of(
     if has_events:
         names.append("events")
     in_entries = tuple(name for name in IF_REQUESTED if name in names)
-    others = FIELD_ROWS.keys() - names
-    return Shape(tuple(names), _model(in_entries, interval), frozenset(others))
+    entries = {
+        name: entry_class(name, names, interval)
+        for name in names
+        if not FIELD_ROWS[name].is_total
+    }
+    others = frozenset(FIELD_ROWS.keys() - names)
+    return Shape(tuple(names), _model(in_entries, interval), entries, others)
 
 
 @cache
@@ -436,7 +443,7 @@ def _each(rows: list[Any], entry: type[Any], converter: cattrs.Converter) -> Any
                 error.add_note(_note(IterableValidationNote, where, place, entry))
                 errors.append(error)
     if errors:
-        refused = PartlyReadError("some entries can't be read", errors, entry)
+        refused = PartlyReadError("some entries can't be read", errors, entry)  # pyright: ignore[reportCallIssue] - of cattrs
         refused.readable = tuple(readable)
         raise refused
     return tuple(readable)
@@ -473,7 +480,7 @@ def _struct_hook(
                 error.add_note(_note(AttributeValidationNote, where, name, field.type))
                 errors.append(error)
         if errors:
-            raise ClassValidationError(f"in {kind.__name__}", errors, kind)
+            raise ClassValidationError(f"in {kind.__name__}", errors, kind)  # pyright: ignore[reportCallIssue] - of cattrs
         return kind(**values)
 
     return structure_struct
