@@ -21,6 +21,8 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 # CI tests it too; elsewhere it is skipped where it is not there.
 NEWEST = "3.14"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+# The extra "mcp" is newer than the lowest versions of the others; the group "pages" has
+# what it needs.
 EXTRAS = "[cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
@@ -241,7 +243,8 @@ def tests_httpx2(session: nox.Session) -> None:
 def lock(session: nox.Session) -> None:
     """Update tests/locked.txt, what the sessions install, and tests/lowest.txt."""
     compiled = ("uv", "pip", "compile", "--quiet", "--universal", "--upgrade")
-    plain = ("--no-header", "--no-annotate", "--all-extras", "pyproject.toml")
+    plain = ("--no-header", "--no-annotate", "pyproject.toml")
+    extras = [f"--extra={name}" for name in EXTRAS.strip("[]").split(",")]
     lowest = ("--resolution", "lowest-direct", "--exclude-newer", TIME_OF_LOWEST)
     # The lowest dlt is newer than that.
     newer = [
@@ -249,12 +252,12 @@ def lock(session: nox.Session) -> None:
         for name in ("dlt", "orjson")
     ]
     session.run(
-        *(*compiled, *plain, "--python-version", PYTHONS[0]),
+        *(*compiled, *plain, "--all-extras", "--python-version", PYTHONS[0]),
         *groups("dev", "bench", "notebooks", "release"),
         *("--output-file", "tests/locked.txt"),
     )
     session.run(
-        *(*compiled, *plain, "--python-version", PYTHONS[0]),
+        *(*compiled, *plain, *extras, "--python-version", PYTHONS[0]),
         *(*groups("pytest"), *lowest, *newer, "--output-file", "tests/lowest.txt"),
     )
 

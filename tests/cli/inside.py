@@ -7,12 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from sitestats._assistants.tools import LARGEST_ANSWER, Tools, WrongCallError
 from sitestats.cli._app import app
 from sitestats.cli._exits import MEANINGS, Code
 
 __all__ = [
+    "LARGEST_ANSWER",
     "MEANINGS",
     "Code",
+    "Tools",
+    "WrongCallError",
     "app",
     "end_at_once",
     "set_present_of_commands",

@@ -102,7 +102,9 @@ def test_every_dependency_is_used_and_every_import_declared() -> None:
 
 def test_the_lowest_versions_are_the_bounds() -> None:
     """A bound is tested: tests/lowest.txt has it, and CONTRIBUTING.md no other."""
-    found = (re.match(r"([\w-]+)>=([\w.]+)", one) for one in REQUIRED)
+    # The assistants' extra is newer than the lowest versions of the others.
+    others = [one for one in REQUIRED if not one.startswith("mcp")]
+    found = (re.match(r"([\w-]+)>=([\w.]+)", one) for one in others)
     bounds = {match[1]: match[2] for match in found if match}
     pins = (line.partition("==") for line in text_of("tests/lowest.txt").splitlines())
     lowest = {name: re.sub(r"(\.0)+( ;.*)?$", "", version) for name, _, version in pins}
