@@ -33,9 +33,15 @@ from ._wire.messages import (
 )
 from ._protocol.check_setup import SetupRow as SetupRow
 from ._query.builder import Against as Against
+from ._query.crossing import (
+    HasValue as HasValue,
+    SeveralMetadata as SeveralMetadata,
+    SeveralValues as SeveralValues,
+)
 from ._query.periods import (
     Day as Day,
     NamedPeriod as NamedPeriod,
+    NumpyDay as NumpyDay,
     PreviousUnit as PreviousUnit,
     Span as Span,
     Unit as Unit,

@@ -283,7 +283,13 @@ def test_now_is_the_clock_of_this_machine() -> None:
 @st.composite
 def periods_of(draw: st.DrawFn, unit: str) -> tuple[date, date]:
     """A period of some hundred units at most, anywhere in the calendar."""
-    most = {"day": 300, "week": 2_000, "month": 9_000, "year": 100_000}[unit]
+    most = {
+        "day": 300,
+        "week": 2_000,
+        "month": 9_000,
+        "quarter": 27_000,
+        "year": 100_000,
+    }[unit]
     first = draw(st.dates() | st.sampled_from([date.min, date.max - 400 * DAY]))
     length = draw(st.integers(0, min(most, (date.max - first).days)))
     return first, first + length * DAY
@@ -295,6 +301,7 @@ def unit_of(day: date, unit: str) -> tuple[int, ...]:
         "day": (day.toordinal(),),
         "week": ((day.toordinal() - 1) // 7,),
         "month": (day.year, day.month),
+        "quarter": (day.year, (day.month - 1) // 3),
         "year": (day.year,),
     }[unit]
 

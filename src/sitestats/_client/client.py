@@ -263,7 +263,8 @@ class StatsAPI(API[Runner]):
             against: ``"previous-period"``, as many days just before;
                 ``"previous-week"``, the same weekdays one week before, or more weeks if
                 the period is longer; ``"previous-month"``, as many whole months just
-                before; ``"previous-year"``, the same days a year before; what
+                before; ``"previous-quarter"``, as many whole quarters;
+                ``"previous-year"``, the same days a year before; what
                 ``StatsQuery.during`` takes, such as ``"2025-03"``; a pair of days; or a
                 query. With ``during("this-month")``, the earlier period is as many days
                 from the beginning of the month before, and with ``during("this-year")``

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from itertools import product
 from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
@@ -24,6 +25,7 @@ from sitestats._public import Public
 from sitestats._wire.cached import cached_property
 
 from . import periods, rules, urls
+from .crossing import SeveralMetadata, SeveralValues, filters_of, metadata_of
 from .parameters import (
     ALWAYS_SENT,
     PARAMETERS,
@@ -34,7 +36,15 @@ from .parameters import (
     parameter_of,
     unlikely,
 )
-from .periods import Day, NamedPeriod, PreviousUnit, Relation, Span, Unit
+from .periods import (
+    Day,
+    NamedPeriod,
+    NumpyDay,
+    PreviousUnit,
+    Relation,
+    Span,
+    Unit,
+)
 from .requested import Parameters, read_parameters
 from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, refusal
 
@@ -132,9 +142,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
-        ``"today-30d"``, or a ``datetime`` at midnight without a time zone, as pandas
-        has for a day. None leaves the day to the service: one month ago for *start*,
-        today for *end* (section 8).
+        ``"today-30d"``, or a ``datetime`` or ``numpy.datetime64`` at midnight without
+        a time zone, as pandas has for a day. None leaves the day to the service: one
+        month ago for *start*, today for *end* (section 8).
 
         Raises:
             InvalidInputError: A day is not valid, or the end is before the start.
@@ -200,14 +210,15 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return self._during((text, text))
 
     def during(
-        self, period: str | int | date | Span, *, now: datetime | None = None
+        self, period: str | int | date | Span | NumpyDay, *, now: datetime | None = None
     ) -> StatsQuery[FieldsT_co]:
         """Set the period: a year, quarter, month, week or day (section 4.3).
 
         Args:
             period: ``2026`` or ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"``
                 (a week of ISO 8601, which begins on Monday), ``"2026-03-05"``, a
-                ``date``, or a ``pandas.Period`` of whole days. Or a word:
+                ``date``, a ``pandas.Period`` of whole days, or a ``numpy.datetime64``
+                of a day, month or year. Or a word:
                 ``"last-week"``, ``"last-month"``, ``"last-quarter"`` or ``"last-year"``
                 for the last whole one, and ``"this-week"`` and so on for this one until
                 today. The query's time zone decides which days a word means.
@@ -234,16 +245,17 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
         Args:
             unit: ``"period"``, as many days just before; ``"week"``, as many days one
-                week before, or more weeks if the period is longer; ``"month"``, as many
-                whole months just before; ``"year"``, the same days a year before, or
-                365 days before if the period has placeholders. For
+                week before, or more weeks if the period is longer; ``"month"`` or
+                ``"quarter"``, as many whole ones just before; ``"year"``, the same days
+                a year before, or 365 days before if the period has placeholders. For
                 ``during("this-month")``, ``"period"`` and ``"month"`` are as many days
                 from the beginning of the month before, and likewise for weeks and
                 quarters; for ``during("this-year")``, the same dates.
 
         Raises:
             InvalidInputError: The unit is unknown; or the period is left to the
-                service, is from a date to a placeholder, or is not whole months.
+                service, is from a date to a placeholder, or is not whole months or
+                quarters.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=7).previous("period")
@@ -293,25 +305,36 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         unit: Unit | None = None,
         *,
         websites: Iterable[str | HasHostname] | None = None,
+        metadata: SeveralMetadata | None = None,
+        **filters: SeveralValues,
     ) -> tuple[StatsQuery[FieldsT_co], ...]:
-        """Make a query for each website, for each part of the period, or for both.
+        """Make a query for each website, each value of filters, each part of the
+        period, or for all combinations of these.
 
-        The queries of a website follow each other, in the order of its days. Together
-        they cover the period exactly, so the first and the last week, month or year may
-        be cut. Weeks begin on Monday.
+        The queries of a website follow each other, then those of a value, in the order
+        of the days. Together they cover the period exactly, so the first and the last
+        week, month, quarter or year may be cut. Weeks begin on Monday.
 
         The period needs dates; ``pinned`` makes them of words. A period of placeholders
         can be split into days, which are placeholders again: they are right in the zone
         of every website if they are sent before midnight.
 
         Args:
-            unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``; None splits nothing.
+            unit: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"``; None
+                splits nothing.
             websites: Host names or websites, such as ``client.websites.list()``. A
                 website's queries use its time zone, unless ``timezone`` set one.
+            metadata: Values of metadata filters, by their keys: see
+                ``where_metadata``.
+            filters: Values of a filter of ``where``: texts, or the entries of the
+                filter's list, such as ``country=stats.countries``. Each value is taken
+                once. An entry that no filter can name, as one of traffic without a
+                country, is left out, with a ``SiteStatsWarning``.
 
         Raises:
-            InvalidInputError: The unit is unknown, unit and websites are missing, a
-                host name is not valid, or the period can't be split.
+            InvalidInputError: The unit or a filter is unknown, all arguments are
+                missing, a host name or a value is not valid, or the period can't be
+                split.
 
         >>> query = StatsQuery("example.com").between("2026-01-15", "2026-02-28")
         >>> for month in query.each("month"):
@@ -321,15 +344,32 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         >>> websites = client.websites.list()
         >>> len(websites), len(query.each("month", websites=websites))
         (3, 6)
+        >>> for one in query.each(country=["NL", "BE"], metadata={"plan": ["pro"]}):
+        ...     print(one.params()["country"], one.params()["metadata.plan"])
+        NL pro
+        BE pro
         """
         wholes: list[StatsQuery[FieldsT_co] | None] = [self]
-        if websites is not None:
-            with Problems() as problems:
+        with Problems() as problems:
+            if websites is not None:
                 # A str is one name, although it can be iterated.
                 names = [websites] if isinstance(websites, str) else websites
                 wholes = [problems.check(self.website, name) for name in names]
-        queries = tuple(filter(None, wholes))
-        if unit is None and websites is not None:
+            dimensions = [
+                *(problems.check(filters_of, *pair) for pair in filters.items()),
+                *(
+                    problems.check(metadata_of, *pair)
+                    for pair in (metadata or {}).items()
+                ),
+            ]
+        combinations = [*product(*(one for one in dimensions if one is not None))]
+        queries = tuple(
+            whole._with(dict(combination)) if combination else whole
+            for whole in wholes
+            if whole is not None
+            for combination in combinations
+        )
+        if unit is None and (websites is not None or dimensions):
             return queries
         return tuple(
             whole._during(days)
@@ -687,7 +727,9 @@ def check_query(given: object, where: str = "query") -> None:
         raise InvalidInputError([Problem(message, where=where)])
 
 
-Against: TypeAlias = Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery
+Against: TypeAlias = (
+    Relation | str | int | date | Span | NumpyDay | tuple[Day, Day] | StatsQuery
+)
 """The other period of a comparison: by its relation, by what ``during`` takes, by its
 days, or as a query."""
 

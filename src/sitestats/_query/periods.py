@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from numbers import Integral
+from sys import modules
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from zoneinfo import ZoneInfo
 
@@ -31,19 +32,34 @@ from sitestats._public import Public
 
 from .rules import broken, one_of, refusal, whole_number
 
-Day: TypeAlias = date | str
+
+class NumpyDay(Protocol):
+    """A ``numpy.datetime64``."""
+
+    def item(self) -> date | int | None:
+        """What Python has for it."""
+        ...
+
+
+Day: TypeAlias = date | str | NumpyDay
 """A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
-``"today-30d"``, or a ``datetime`` at midnight without a time zone."""
+``"today-30d"``, or a ``datetime`` or ``numpy.datetime64`` at midnight without a time
+zone."""
 Sent: TypeAlias = str | None
 """A first or last day as it is sent, or None where the service has its default."""
-Unit: TypeAlias = Literal["day", "week", "month", "year"]
+Unit: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 """A unit of the calendar that a period can be split into."""
 Relation: TypeAlias = Literal[
-    "previous-period", "previous-week", "previous-month", "previous-year"
+    "previous-period",
+    "previous-week",
+    "previous-month",
+    "previous-quarter",
+    "previous-year",
 ]
 """How the other period of a comparison is found from a query's own."""
-PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
-"""How far an earlier period is back: its own length, or weeks, months or years."""
+PreviousUnit: TypeAlias = Literal["period", "week", "month", "quarter", "year"]
+"""How far an earlier period is back: its own length, or weeks, months, quarters or
+years."""
 
 RELATIONS: Final[Mapping[str, PreviousUnit]] = {
     f"previous-{unit}": unit for unit in get_args(PreviousUnit)
@@ -58,6 +74,8 @@ WORDS: Final[Mapping[str, tuple[str, int]]] = {
 }
 """The words that name a period, with their unit, and the number of whole ones."""
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+_WHOLE: Final = {"month": "2026-03", "quarter": "2026-Q1"}
+"""The units that an earlier period has whole ones of, with an example of each."""
 _DAY: Final = timedelta(days=1)
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BACK: Final = re.compile("today-(0|[1-9][0-9]{0,4})d")
@@ -145,6 +163,7 @@ class NamedPeriod(Public):
 
 def day(value: object, where: str) -> str:
     """A day as it is sent."""
+    value = _without_numpy(value)
     # pandas has a midnight for a day.
     given = (
         value.isoformat().removesuffix("T00:00:00")
@@ -164,6 +183,21 @@ def day(value: object, where: str) -> str:
     if isinstance(value, datetime):
         message = f"{shown(value)} is no day: give its .date(), in the zone you mean"
     raise refusal("period-day", message, where)
+
+
+def _without_numpy(value: Any) -> Any:
+    """The text of a ``numpy.datetime64`` at midnight: a day, a month or a year by its
+    unit. Other values stay as they are.
+    """
+    numpy: Any = modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.datetime64):
+        return value
+    unit, _ = numpy.datetime_data(value.dtype)
+    # numpy's weeks begin on Thursday.
+    if numpy.isnat(value) or unit == "W":
+        return value
+    text, _, time = str(value).partition("T")
+    return value if time.strip("0:.") else text
 
 
 @lru_cache
@@ -270,6 +304,7 @@ def period_of(
     value: Any, now: object = None, where: str = "during"
 ) -> tuple[str, str] | NamedPeriod:
     """The days of a year, quarter, month, week or day; or a word."""
+    value = _without_numpy(value)
     if isinstance(value, str) and value in WORDS:
         return NamedPeriod(*WORDS[value], moment_of(now))
     if isinstance(value, date) or (isinstance(value, str) and _DATE.fullmatch(value)):
@@ -395,9 +430,9 @@ def previous(
     """The period before the one from *start* to *end*.
 
     ``"period"`` is the period of the same length that ends the day before; ``"week"``
-    goes back by the fewest whole weeks that leave no day in both; ``"month"`` is as
-    many whole ones before whole ones; ``"year"`` is the same days a year before: 29
-    February becomes 28 February, and placeholders go back 365 days.
+    goes back by the fewest whole weeks that leave no day in both; ``"month"`` and
+    ``"quarter"`` are as many whole ones before whole ones; ``"year"`` is the same days
+    a year before: 29 February becomes 28 February, and placeholders go back 365 days.
 
     >>> from sitestats._query.periods import previous
     >>> previous("period", "today-7d", "yesterday")
@@ -407,16 +442,17 @@ def previous(
     """
     one_of(unit, get_args(PreviousUnit), "period-unit", "such a period", where)
     back, to = days_back(start), days_back(end or "today")
-    if back is not None and to is not None and unit != "month":
+    example = _WHOLE.get(str(unit))
+    if back is not None and to is not None and example is None:
         shift = 365 if unit == "year" else _days_before(unit, back - to + 1)
         return day(placeholder(back + shift), where), placeholder(to + shift)
-    use = ".during('2026-03')" if unit == "month" else ".last(days=…)"
+    use = ".last(days=…)" if example is None else f".during({example!r})"
     first, until = _dates(start, end, use, where)
     days = _days_before(unit, (until - first).days + 1)
     length = relativedelta(years=1) if unit == "year" else relativedelta(days=days)
-    if unit == "month":
-        if beginning(first, "month") != first or ending(until, "month") != until:
-            message = f"{start} to {end} is not whole months, such as 2026-03"
+    if example is not None:
+        if beginning(first, str(unit)) != first or ending(until, str(unit)) != until:
+            message = f"{start} to {end} is not whole {unit}s, such as {example}"
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
         length = relativedelta(months=months)
@@ -425,7 +461,7 @@ def previous(
     except (OverflowError, ValueError):
         message = f"the calendar has no such period before {start} to {end}"
         raise refusal("period-date", message, where) from None
-    last_day = first - _DAY if unit == "month" else until - length
+    last_day = until - length if example is None else first - _DAY
     return before.isoformat(), last_day.isoformat()
 
 

@@ -348,4 +348,11 @@ def check_list(name: object) -> None:
     Raises:
         FieldNotRequestedError: It is not.
     """
+    if isinstance(name, Collection) and not isinstance(name, str):
+        raise FieldNotRequestedError(
+            f"{shown(name)} is not a list, and the service has no table that crosses "
+            "two: request one for each value of the other, by "
+            "query.each(country=stats.countries), and name it here",
+            name=str(name),
+        )
     check_name(name, TABLES, "a list: comparison.totals or to_pandas() has totals")

@@ -20,7 +20,17 @@ from . import late
 from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
 from .entries import Entries, check_list, entry_class
 from .stats import Stats
-from .tables import Column, beside, column_of, for_json, label_of, stacked, subject
+from .tables import (
+    Column,
+    beside,
+    column_of,
+    filters_of,
+    filters_that_differ,
+    for_json,
+    label_of,
+    stacked,
+    subject,
+)
 
 # --- one outcome ------------------------------------------------------------------
 
@@ -198,7 +208,9 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
         if field is not None:
             check_list(field)
         rows = zip(self._sides(), self._cells(field), strict=True)
-        columns = table_of(rows, field)
+        firsts = (_first(sides) for sides in self._sides())
+        differing = filters_that_differ(one.query for one in firsts if one is not None)
+        columns = table_of(rows, field, differing)
         if not self._outcomes():
             return [column._replace(cells=()) for column in columns]
         return columns
@@ -229,25 +241,41 @@ def _why_missing(outcome: Outcome, sides: Sides, field: str) -> str | None:
     return f"{field} can't be read"
 
 
+def _first(sides: Sides) -> Outcome | None:
+    return next((side for side in sides if side is not None), None)
+
+
 def table_of(
-    rows: Iterable[tuple[Sides, Sequence[Column]]], field: str | None = None
+    rows: Iterable[tuple[Sides, Sequence[Column]]],
+    field: str | None = None,
+    differing: Sequence[str] = (),
 ) -> list[Column]:
-    """The columns of a frame: of each query its outcomes, and the cells beside them."""
-    columns = stacked(_of_query(sides, cells, field) for sides, cells in rows)
+    """The columns of a frame: of each query its outcomes, and the cells beside them.
+
+    Each of the *differing* filters has a column of its own, for pivot tables.
+    """
+    columns = stacked(
+        _of_query(sides, cells, field, differing) for sides, cells in rows
+    )
     columns.sort(key=lambda o: _PLACES.index(o.name if o.name in _PLACES else ""))
     return columns
 
 
 def _of_query(
-    sides: Sides, cells: Sequence[Column], field: str | None
+    sides: Sides,
+    cells: Sequence[Column],
+    field: str | None,
+    differing: Sequence[str] = (),
 ) -> Sequence[Column]:
     """The *cells* with what their rows are about: the query, its days, its errors."""
-    outcome = next((side for side in sides if side), None)
+    outcome = _first(sides)
     values: dict[str, Any] = subject(outcome.query) if outcome else {"hostname": None}
     for ending, side in zip(("", "_before"), sides, strict=False):
         zone, first, last = days_of(side)
         values["timezone"] = values.get("timezone") or zone
         values |= {f"first_day{ending}": first, f"last_day{ending}": last}
+    filters = filters_of(outcome.query) if outcome else {}
+    values |= {name: filters.get(name) for name in differing}
     if field is None:
         values["error"] = "; ".join(filter(None, map(error_of, sides))) or None
     values["query"] = outcome.index if outcome else None

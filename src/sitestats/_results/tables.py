@@ -18,7 +18,7 @@ import msgspec
 from sitestats._base.fields import FIELD_ROWS, TOTALS
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._query.parameters import can_filter
+from sitestats._query.parameters import can_filter, in_order, is_documented
 from sitestats._wire.json_values import JsonValue
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -163,6 +163,24 @@ def subject(query: StatsQuery) -> dict[str, str]:
     page = parameters.path or parameters.params.get("page")
     values = {"hostname": parameters.hostname, "page": page, "filters": filters}
     return {name: value for name, value in values.items() if value}
+
+
+def filters_that_differ(queries: Iterable[StatsQuery]) -> list[str]:
+    """The filters that some of the *queries* have with another value, or lack, in the
+    order in which they are sent; without the page, which has a column anyway.
+    """
+    sent = [filters_of(query) for query in queries]
+    names = in_order(dict.fromkeys(name for filters in sent for name in filters))
+    return [n for n in names if len({filters.get(n) for filters in sent}) > 1]
+
+
+def filters_of(query: StatsQuery) -> dict[str, str]:
+    """The filters of the document that a query has, without the page."""
+    return {
+        name: value
+        for name, value in parameters_of(query).params.items()
+        if can_filter(name) and is_documented(name) and name != "page"
+    }
 
 
 def label_of(query: StatsQuery) -> str:

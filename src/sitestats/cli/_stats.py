@@ -46,7 +46,7 @@ COMPARED: Final = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 @options.when(
     "--each",
     type=click.Choice(get_args(Unit)),
-    help="Split the period: a row for each day, week, month or year.",
+    help="Split the period: a row for each day, week, month, quarter or year.",
 )
 @view_options
 @options.concurrency_option
@@ -96,8 +96,8 @@ def stats(
     metavar="PERIOD",
     shell_complete=options.completed(lambda: [*RELATIONS, *WORDS]),
     help="The other period: previous-period, previous-week, previous-month, "
-    "previous-year, one such as 2025-03 or last-year, or two days, such as "
-    "2025-03-01..2025-03-14; by default previous-period.",
+    "previous-quarter, previous-year, one such as 2025-03 or last-year, or two days, "
+    "such as 2025-03-01..2025-03-14; by default previous-period.",
 )
 @view_options
 @options.concurrency_option

@@ -1,0 +1,144 @@
+"""The values of filters, for a query of each: ``StatsQuery.each(country=…)``.
+
+Values that are typed are strict, as in ``where``. The values of a result are what
+visitors chose: those that no filter can name are left out, with a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+import attrs
+
+from sitestats._base.errors import InvalidInputError, warn
+from sitestats._base.fields import FIELD_ROWS
+from sitestats._base.text import counted, shown
+
+from .parameters import FILTERS, checked_filter, unlikely
+from .rules import MetadataValue, Problems, are_several, metadata, one_of, refusal
+
+
+class HasValue(Protocol):
+    """What has a value, as an entry of a list has."""
+
+    @property
+    def value(self) -> object:
+        """What is counted, such as a country's code."""
+        ...
+
+
+SeveralValues: TypeAlias = str | Iterable[str | Iterable[str] | HasValue]
+"""Values of a filter: texts, or the entries of a list of a result."""
+SeveralMetadata: TypeAlias = Mapping[str, MetadataValue | Iterable[MetadataValue]]
+"""Values of metadata filters, by their keys."""
+Filter: TypeAlias = tuple[str, str]
+"""The name of a filter as it is sent, and its text."""
+
+_LISTS: Final = {"page": "pages", "pages": "pages", "country": "countries"}
+"""The lists whose values filters take; the others have the filter's name with an s."""
+_MOST_NAMED: Final = 3
+"""The most values that a warning names."""
+
+
+def filters_of(name: str, values: object) -> list[Filter]:
+    """The filter *name* with each of the *values*, each once.
+
+    Raises:
+        InvalidInputError: There is no such filter, a typed value breaks a rule, or the
+            values are of another list.
+    """
+    where = f"each({name}=…)"
+    _check_values(name, values, where)
+    # A text is one value, although it can be iterated.
+    given: list[Any] = [values] if isinstance(values, str) else [*cast("Any", values)]
+    is_listed = bool(given) and all(map(_is_entry, given))
+    texts = _of_entries if is_listed else _typed
+    return [(name, text) for text in dict.fromkeys(texts(name, given, where))]
+
+
+def _is_entry(value: object) -> bool:
+    return hasattr(value, "value") and not isinstance(value, str)
+
+
+def _typed(name: str, values: list[Any], where: str) -> list[str]:
+    """The texts of values that somebody typed: a mistake is refused."""
+    with Problems() as problems:
+        texts = [problems.check(_typed_text, name, value, where) for value in values]
+    found = [text for text in texts if text is not None]
+    for text in found:
+        for problem in unlikely(name, text):
+            warn(str(attrs.evolve(problem, where=where)))
+    return found
+
+
+def _typed_text(name: str, value: object, where: str) -> str:
+    if value is None:
+        raise refusal("filter-text", "None is not a value: leave it out", where)
+    try:
+        return checked_filter(name, value) or ""
+    except InvalidInputError as error:
+        problems = [attrs.evolve(one, where=where) for one in error.problems]
+        raise InvalidInputError(problems) from None
+
+
+def _of_entries(name: str, entries: list[Any], where: str) -> list[str]:
+    """The texts of entries that a filter can name: visitors chose them."""
+    found: list[str] = []
+    left_out: list[str] = []
+    for entry in entries:
+        text = None
+        with suppress(InvalidInputError):
+            text = checked_filter(name, entry.value)
+        # A star at the end would match more than this one value.
+        if text is None or text.endswith("*"):
+            is_known = entry.value not in {None, ""}
+            left_out.append(shown(entry.value) if is_known else "the unknown value")
+        else:
+            found.append(text)
+    if left_out:
+        few = left_out[:_MOST_NAMED]
+        more = ", …" if len(left_out) > len(few) else ""
+        warn(
+            f"{where} leaves out {counted(len(left_out), 'value')} that no filter can "
+            f"name: {', '.join(few)}{more}"
+        )
+    return found
+
+
+def metadata_of(key: str, values: object) -> list[Filter]:
+    """The metadata filter of this *key* with each of the *values*, each once.
+
+    Raises:
+        InvalidInputError: The key or a value breaks a rule.
+    """
+    given = [*cast("Any", values)] if are_several(values) else [values]
+    found: dict[Filter, None] = {}
+    for value in given:
+        name, text = metadata(key, value)
+        if text is None:
+            message = "None is not a value: leave it out"
+            raise refusal("metadata-value", message, f"each(metadata={{{key!r}: …}})")
+        for problem in unlikely(name, text):
+            warn(str(problem))
+        found[name, text] = None
+    return [*found]
+
+
+def _check_values(name: str, values: Any, where: str) -> None:
+    """Check that there is such a filter, and that the *values* can be its values."""
+    one_of(name, FILTERS, "filter-name", "a filter", "each")
+    is_frame = len(getattr(values, "shape", ())) > 1
+    if isinstance(values, Mapping) or is_frame:
+        message = "give one column of it, such as frame['value']"
+        raise refusal("filter-text", message, where)
+    if not isinstance(values, str) and not are_several(values):
+        message = f"give its values, such as ['a', 'b'], not {shown(values)}"
+        raise refusal("filter-text", message, where)
+    # The entries of a list know whose they are.
+    field = getattr(values, "name", None)
+    wanted = _LISTS.get(name, f"{name}s")
+    if isinstance(field, str) and field in FIELD_ROWS and field != wanted:
+        message = f"these are the entries of {field}: give those of {wanted}"
+        raise refusal("filter-text", message, where)
