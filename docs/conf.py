@@ -40,6 +40,7 @@ extensions = [
     "name_links",
     "notebook_pages",
     "picture_themes",
+    "section_links",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
@@ -92,6 +93,8 @@ KEYWORDS = {
         *("ssl", "timeout", "tls"),
     ],
     "reports": ["excel", "xlsx", "csv", "parquet"],
+    "the-service": ["section", "endpoint", "parameter"],
+    "assistants": ["mcp", "claude", "chat"],
     "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],
     "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
 }

@@ -60,7 +60,9 @@ class Problem(Public):
     rule: str = ""
     """The name of the rule, such as ``"limit-range"``, or empty without one."""
     section: str = ""
-    """The section of the service's document, such as ``"4.3"``, or empty."""
+    """The section of the service's document, such as ``"4.3"``, or empty. The page
+    "What the service does" explains each.
+    """
     where: str = ""
     """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
     the place in a file (``"websites.toml:12:5"``)."""
