@@ -25,7 +25,7 @@ from ._base.fields import (
 )
 from ._base.progress import Progress as Progress
 from ._configuration.settings import NotGiven as NotGiven
-from ._wire.json_values import JsonValue as JsonValue
+from ._wire.messages import JsonValue as JsonValue
 from ._wire.messages import (
     Credentials as Credentials,
     Headers as Headers,

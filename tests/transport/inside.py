@@ -15,7 +15,12 @@ from sitestats._transport.bodies import CorruptError, ProtocolError, decompresse
 from sitestats._transport.pool import Pool
 from sitestats._transport.reading import Reading
 from sitestats._transport.redaction import Redactor
-from sitestats._transport.sockets import AwaitedExchange, Exchange, run_blocking
+from sitestats._transport.sockets import (
+    ALL_THREADS,
+    AwaitedExchange,
+    Exchange,
+    run_blocking,
+)
 from sitestats.types import HttpRequest
 
 __all__ = [
@@ -46,7 +51,7 @@ def send_request(client: Client, request: HttpRequest, **options: Any) -> object
 
 def waiting_for_a_place(client: Client) -> Sequence[object]:
     """What waits for one of *client*'s connections, or has one."""
-    queue: Sequence[object] = client._sender.pool._queues[Exchange.group()]
+    queue: Sequence[object] = client._sender.pool._queues[ALL_THREADS]
     return queue
 
 

@@ -256,7 +256,7 @@ def test_closing_wakes_who_waits() -> None:
             executor.submit(run_blocking, pool.enter(exchange())) for _ in range(3)
         ]
         wait_until(lambda: len(first.queue) == 4)
-        pool.close(first.group())
+        pool.close(first.group)
         for one in waiting:
             assert isinstance(one.exception(PLENTY), ClientClosedError)
 

@@ -19,7 +19,7 @@ from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
 from sitestats._wire.cached import cached_property
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from . import late
 from .base import API, BaseClient

@@ -44,7 +44,7 @@ from sitestats._results.tables import (
     only,
     to_dicts,
 )
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from .changes import DAYS, Change, Changes, changed_columns, changes_of
 

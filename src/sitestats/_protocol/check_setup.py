@@ -23,13 +23,13 @@ from sitestats._base.text import counted
 from sitestats._configuration.settings import Settings
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._reading.decoding import decode_json, read
+from sitestats._reading.decoding import decode_json
 from sitestats._reading.errors import is_own, is_page
 from sitestats._reading.websites import read_websites
-from sitestats._wire.json_values import JsonValue
-from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
+from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse, JsonValue
 
 from .flow import Flow, send_once
+from .operations import read
 from .requests import list_request
 from .session import Session
 

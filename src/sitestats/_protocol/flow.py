@@ -316,7 +316,7 @@ def _wait(
     a pause.
     """
     pauses, has_waited = session.pauses, False
-    if not pauses:
+    if not pauses.begun:
         return False
     is_search = is_contains_search(request)
     time, waited_for, left = (yield from clock.now()), None, 0.0

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from sitestats._base.errors import (
+    AuthenticationError,
     ConfigurationError,
     InvalidInputError,
+    InvalidResponseError,
+    PermissionDeniedError,
     Problem,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
+    StatusError,
     warn,
 )
 from sitestats._base.text import shown
 from sitestats._base.zone_words import hidden_meaning
-from sitestats._configuration.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
+from sitestats._configuration.settings import (
+    API_KEY_VARIABLE,
+    USER_ID_VARIABLE,
+    credentials_from,
+)
 from sitestats._query.builder import StatsQuery, query_against, validated
-from sitestats._reading.decoding import read, read_json, read_jsonp
+from sitestats._reading.decoding import read_json, read_jsonp
+from sitestats._reading.errors import is_own
 from sitestats._reading.statistics import read_stats
 from sitestats._reading.websites import read_added, read_websites
 from sitestats._results.outcomes import Failed, Succeeded
@@ -34,17 +43,20 @@ from .requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from sitestats._configuration.settings import Settings
     from sitestats._query.builder import Against
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
-    from sitestats._wire.json_values import JsonValue
-    from sitestats._wire.messages import HttpRequest
+    from sitestats._wire.messages import HttpRequest, JsonValue
 
     from .flow import Deadline, Flow, Moment
     from .session import Session
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def list_websites(session: Session) -> Flow[WebsiteList]:
@@ -200,3 +212,32 @@ def _exchange(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
         message = "the Admin API needs an API key and a user ID (section 5)"
         raise ConfigurationError(f"{message}: {advice}")
     return (yield from send_with_retries(request, session))
+
+
+def read(
+    settings: Settings,
+    reader: Callable[Concatenate[HttpResponse, HttpRequest, P], T],
+    response: HttpResponse,
+    request: HttpRequest,
+    *args: P.args,
+    **options: P.kwargs,
+) -> T:
+    """What *reader* makes of *response*. An error shows no credential, and tells where
+    refused credentials are from, or which proxy it came by.
+    """
+    try:
+        return reader(response, request, *args, **options)
+    except (StatusError, InvalidResponseError) as error:
+        if isinstance(error, (AuthenticationError, PermissionDeniedError)):
+            error.credentials_from = credentials_from(settings, request.credentials)
+        error.message += _by_proxy(settings, response)
+        # The frames that have read the response have it as it came.
+        raise error.with_traceback(None) from None
+
+
+def _by_proxy(settings: Settings, response: HttpResponse) -> str:
+    """Which proxy a response came by that the service itself may not have sent."""
+    if settings.proxy is None or is_own(response):
+        return ""
+    source = settings.sources["proxy"]
+    return f"; it came by the proxy {settings.shown_proxy}, from {source}"

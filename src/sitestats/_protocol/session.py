@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -34,6 +34,9 @@ class Pause:
         return min(max(self.began + seconds - now, 0.0), seconds)
 
 
+_Held: TypeAlias = Literal["all requests", "searches"]
+
+
 class Pauses:
     """The pauses that the service requested by a 429. All calls of a client share them.
 
@@ -42,24 +45,19 @@ class Pauses:
     """
 
     def __init__(self) -> None:
-        self._of_all: Pause | None = None
-        self._of_searches: Pause | None = None
-
-    def __bool__(self) -> bool:
-        return self._of_all is not None or self._of_searches is not None
+        self.begun = dict[_Held, Pause]()
+        """The pauses that nobody has ended, by what they hold."""
 
     def begin(self, *, now: float, seconds: float, searches_alone: bool) -> Pause:
         """Record a pause of *seconds*, of all requests or of *searches_alone*, unless
         there is a longer one; the value is the pause that holds.
         """
         pause = Pause(now, seconds)
-        before = self._of_searches if searches_alone else self._of_all
+        held: _Held = "searches" if searches_alone else "all requests"
+        before = self.begun.get(held)
         if before is not None and before.left(now) > pause.left(now):
             return before
-        if searches_alone:
-            self._of_searches = pause
-        else:
-            self._of_all = pause
+        self.begun[held] = pause
         return pause
 
     def of(self, *, now: float, is_search: bool) -> Pause | None:
@@ -72,16 +70,18 @@ class Pauses:
         >>> pauses.of(now=1.0, is_search=False), pauses.of(now=5.0, is_search=True)
         (None, None)
         """
-        held = [self._of_all, self._of_searches if is_search else None]
-        longest = max(filter(None, held), key=lambda one: one.left(now), default=None)
+        pauses = [self.begun.get("all requests")]
+        if is_search:
+            pauses.append(self.begun.get("searches"))
+        longest = max(filter(None, pauses), key=lambda one: one.left(now), default=None)
         return longest if longest and longest.left(now) else None
 
     def end(self, pause: Pause | None = None) -> None:
         """End *pause*, or all of them."""
-        if pause in {None, self._of_all}:
-            self._of_all = None
-        if pause in {None, self._of_searches}:
-            self._of_searches = None
+        # Another call may begin or end one meanwhile.
+        for held, begun in [*self.begun.items()]:
+            if pause in {None, begun}:
+                self.begun.pop(held, None)
 
 
 @attrs.frozen

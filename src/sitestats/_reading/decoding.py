@@ -3,55 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import Concatenate, ParamSpec, TypeVar
 
 import attrs
 
-from sitestats._base.errors import (
-    AuthenticationError,
-    InvalidResponseError,
-    PermissionDeniedError,
-    StatusError,
-)
-from sitestats._configuration.settings import Settings, credentials_from
-from sitestats._wire.json_values import JsonValue, load_json
-from sitestats._wire.messages import HttpRequest, HttpResponse
+from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue, load_json
 
-from .errors import OK, invalid_response, is_own, is_page, of_page, status_error
-
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
-def read(
-    settings: Settings,
-    reader: Callable[Concatenate[HttpResponse, HttpRequest, P], T],
-    response: HttpResponse,
-    request: HttpRequest,
-    *args: P.args,
-    **options: P.kwargs,
-) -> T:
-    """What *reader* makes of *response*. An error shows no credential, and tells where
-    refused credentials are from, or which proxy it came by.
-    """
-    try:
-        return reader(response, request, *args, **options)
-    except (StatusError, InvalidResponseError) as error:
-        if isinstance(error, (AuthenticationError, PermissionDeniedError)):
-            error.credentials_from = credentials_from(settings, request.credentials)
-        error.message += _by_proxy(settings, response)
-        # The frames that have read the response have it as it came.
-        raise error.with_traceback(None) from None
-
-
-def _by_proxy(settings: Settings, response: HttpResponse) -> str:
-    """Which proxy a response came by that the service itself may not have sent."""
-    if settings.proxy is None or is_own(response):
-        return ""
-    source = settings.sources["proxy"]
-    return f"; it came by the proxy {settings.shown_proxy}, from {source}"
+from .errors import OK, invalid_response, is_page, of_page, status_error
 
 
 def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:

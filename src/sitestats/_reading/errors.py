@@ -38,8 +38,7 @@ from sitestats._base.errors import (
     WebsiteLockedError,
 )
 from sitestats._base.text import cut, plain
-from sitestats._wire.json_values import JsonValue, load_json
-from sitestats._wire.messages import HttpRequest, HttpResponse
+from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue, load_json
 
 OK: Final = range(200, 300)
 """The statuses of success."""

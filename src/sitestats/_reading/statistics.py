@@ -13,7 +13,7 @@ from sitestats._base.fields import TOTALS
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.requested import Parameters
 from sitestats._results.stats import Stats
-from sitestats._wire.messages import HttpRequest, HttpResponse
+from sitestats._wire.messages import HttpRequest, HttpResponse, parse_http_date
 
 from .checking import check_response
 from .completing import complete
@@ -60,7 +60,7 @@ def read_stats(
     shape = shape_of(parameters.fields, has_events, interval)
     body, unread = structure_stats(data, shape, interval, parameters.timezone)
     # …checked against the query…
-    date = response.date
+    date = parse_http_date(response.headers.get("date", ""))
     clock = looked_up_at or date
     period, problems, warnings = check_response(body, unread, parameters, clock)
     if not parameters.has_documented_shape:

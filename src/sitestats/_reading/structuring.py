@@ -43,7 +43,7 @@ from sitestats._base.zones import find_zone
 from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count, Hour, Name
 from sitestats._results.websites import AddedWebsite, Website
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)
 

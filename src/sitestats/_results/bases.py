@@ -34,7 +34,7 @@ from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from . import late
 from .tables import Column, beside, column_of, count_rows, to_dicts

@@ -26,7 +26,7 @@ from sitestats._base.fields import (
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
 from sitestats._public import Public
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from . import late
 from .bases import Items, draw

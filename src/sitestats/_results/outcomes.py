@@ -14,7 +14,7 @@ from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
 from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from . import late
 from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw

@@ -37,8 +37,7 @@ from sitestats._base.fields import (
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
-from sitestats._wire.json_values import JsonValue, load_json
-from sitestats._wire.messages import Headers
+from sitestats._wire.messages import Headers, JsonValue, load_json
 
 from . import late
 from .bases import Displayed, HasLists, draw

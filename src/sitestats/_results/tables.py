@@ -19,7 +19,7 @@ from sitestats._base.fields import FIELD_ROWS, TOTALS
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import can_filter, in_order, is_documented
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Never
 import attrs
 
 from sitestats._base.errors import Problem
-from sitestats._wire.json_values import JsonValue
+from sitestats._wire.messages import JsonValue
 
 from .bases import Displayed, Items, Table
 from .tables import Column, Count, Name, column_of, of_rows

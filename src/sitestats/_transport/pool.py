@@ -61,7 +61,7 @@ class Pool(HeldAcrossForks):
             ClientClosedError: The pool was closed.
         """
         with self._lock:
-            queue = exchange.queue = self._queues.setdefault(exchange.group(), {})
+            queue = exchange.queue = self._queues.setdefault(exchange.group, {})
             if len(queue) >= self._limit:
                 exchange.event = exchange.new_event()
             queue[exchange] = None

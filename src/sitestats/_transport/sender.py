@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sitestats._base.forks import HeldAcrossForks
+from sitestats._base.loops import running_loop
 from sitestats._configuration.secrets import secrets_in
 from sitestats._wire.messages import HttpResponse
 
@@ -26,7 +27,7 @@ from .failures import Failures
 from .httpx_client import EXTENSION, NOTHING, Outgoing, library_of
 from .pool import Pool
 from .redaction import Redactor, redact_logs
-from .sockets import AwaitedExchange, Exchange, run_blocking
+from .sockets import ALL_THREADS, AwaitedExchange, Exchange, run_blocking
 
 if sys.platform == "emscripten":
     from .fetch import own_client, proxy_of, proxy_secrets
@@ -205,7 +206,7 @@ class Sender(HeldAcrossForks):
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
-        self.pool.close(self._kind.group())
+        self.pool.close(running_loop() if self._is_awaited else ALL_THREADS)
 
 
 async def _each(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 import anyio
 import attrs
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Route = tuple[str, int, ssl.SSLContext | None]
 """The host and port to connect to, and what verifies them by TLS."""
+ALL_THREADS: Final = threading
+"""Who shares the places of a blocking client: something that lives as long as they."""
 
 
 class _Event(SimpleQueue[None]):
@@ -69,11 +71,8 @@ class Exchange:
     may have left the machine."""
     sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
     """The sockets that are closed with the exchange."""
-
-    @staticmethod
-    def group() -> Any:
-        """Who shares places: all threads, or the tasks of an event loop."""
-        return threading
+    group: Any = ALL_THREADS
+    """Who shares places with it: all threads, or the tasks of its event loop."""
 
     def left(self, most: float | None = None) -> float:
         """The seconds that the next wait may take: the timeout, or *most*.
@@ -162,9 +161,8 @@ class AwaitedExchange(Exchange):
     """The same in a task of asyncio or trio. Its sockets never block."""
 
     new_event: ClassVar[Any] = anyio.Event
+    group: Any = attrs.field(factory=running_loop)
     _calls: int = 0
-
-    group = staticmethod(running_loop)
 
     async def wait_for_place(self) -> None:
         """Wait for the event, for as long as the whole call may take."""

@@ -21,8 +21,7 @@ import attrs
 from sitestats._base.fields import HISTOGRAM_COUNTS, NULLABLE
 from sitestats._base.text import plain
 from sitestats._protocol.flow import send_once
-from sitestats._wire.json_values import JsonValue
-from sitestats._wire.messages import HttpResponse
+from sitestats._wire.messages import HttpResponse, JsonValue
 from sitestats.emulator import Emulator
 
 from ._observation import Case, Observation, as_read, failure_of, observe, read_table
