@@ -8,12 +8,14 @@ and the other Pythons and versions, and fails if a Python is missing.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nox
 from nox.command import CommandFailed
+from packaging.requirements import Requirement
 
 nox.needs_version = ">=2025.5.1"
 
@@ -43,6 +45,20 @@ HELPERS = os.pathsep.join(
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
 TIME_OF_LOWEST_DLT = "2026-03-01"
+# From npm: node waits for a promise by JSPI from 25 on.
+PYODIDE = ("pyodide@314.0.7", "node@26")
+# What is installed into Pyodide beside the dependencies: httpx2 needs the first one,
+# and the tests the others.
+WHEELS_IN_PYODIDE = (
+    "httpx2-jsfetch",
+    "micropip",
+    "certifi",
+    "hypothesis",
+    "pytest",
+    "pytest-timeout",
+    "respx",
+    "sybil",
+)
 # All but the page whose libraries are in the dependency group "pages".
 WITHOUT_PAGES = "--ignore=docs/web-applications.md"
 
@@ -291,6 +307,38 @@ def pictures(session: nox.Session) -> None:
         "PYTHONPATH": HELPERS,
     }
     session.run("python", "docs/_tools/pictures.py", *session.posargs, env=env)
+
+
+@nox.session(requires=["build"])
+def browser(session: nox.Session) -> None:
+    """Run both clients, the emulator and a part of the tests by Pyodide, in node and in
+    Chromium.
+    """
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), "pip", *LOCKED)
+    folder = session.cache_dir.resolve() / "pyodide"
+    install = ("npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund")
+    session.run(*install, *PYODIDE, external=True)
+    wheels = folder / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    needed = [Requirement(text) for text in project["dependencies"]]
+    there = {"sys_platform": "emscripten"}
+    # pip would look at the markers of this machine.
+    names = [
+        f"{one.name}{one.specifier}"
+        for one in needed
+        if one.marker is None or one.marker.evaluate(there)
+    ]
+    session.run(
+        *("python", "-m", "pip", "download", "--quiet", "--dest", str(wheels)),
+        *("--only-binary", ":all:", "--implementation", "cp"),
+        *("--python-version", "3.14", "--abi", "cp314", "--abi", "none"),
+        *("--platform", "pyemscripten_2026_0_wasm32", "--platform", "any"),
+        *(*names, *WHEELS_IN_PYODIDE),
+    )
+    shutil.copy(built_wheel(session), wheels)
+    env = {"PYODIDE": str(folder)}
+    session.run("pytest", "tests/browser/in_pyodide.py", *session.posargs, env=env)
 
 
 @nox.session
