@@ -47,20 +47,20 @@ def own_client(
     settings: Settings, pool: Pool, proxy: httpx.Proxy | None, *, is_awaited: bool
 ) -> Any:
     """A client whose requests go by *pool*, directly to the service, or by *proxy*."""
-    make: Any = _AsyncClient if is_awaited else _Client
-    kind: Any = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
+    client = _AsyncClient if is_awaited else _Client
     host, port = settings.base.origin[1:]
     context = (
         _context(verify=settings.verify) if settings.base.scheme == "https" else None
     )
-    # Loading certificates takes as long as 100 calls; the replaced pool needs none.
-    options: dict[str, Any] = {"verify": False}
-    if proxy is not None:
-        # h11 would take bytes that are left over for the next response.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        options = {"verify": context or False, "proxy": proxy, "limits": limits}
     try:
-        transport: Any = kind(**options)
+        if proxy is None:
+            direct = _AsyncDirectTransport if is_awaited else _DirectTransport
+            transport: Any = direct(pool, (host, port, context))
+        else:
+            by_httpx = httpx.AsyncHTTPTransport if is_awaited else httpx.HTTPTransport
+            # h11 would take bytes that are left over for the next response.
+            limits = httpx.Limits(max_keepalive_connections=0)
+            transport = by_httpx(verify=context or False, proxy=proxy, limits=limits)
     except ImportError as error:
         source = settings.sources["proxy"]
         raise ConfigurationError(f"{source} names a SOCKS proxy. {error}") from None
@@ -68,17 +68,8 @@ def own_client(
         # Some versions of httpx make a context even where it verifies nothing.
         problem = _why_no_context(str(error), settings.verify)
         raise ConfigurationError(problem) from None
-    for name, value in [*cast("dict[str, Any]", vars(transport)).items()]:
-        if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
-            if proxy is None:
-                direct = _AsyncDirect if is_awaited else _Direct
-                setattr(transport, name, direct(pool, (host, port, context)))
-            return make(transport=transport, trust_env=False)
-    # Sending nevertheless would be worse: no mock would see it, or no limit would hold.
-    raise ConfigurationError(
-        f"httpx {httpx.__version__} sends in a way that this version of sitestats does "
-        "not know. Install another version of one of them."
-    )
+    made: Any = client
+    return made(transport=transport, trust_env=False)
 
 
 # --- direct connections -----------------------------------------------------------
@@ -134,6 +125,35 @@ class _AsyncDirect(_DirectPool, httpcore.AsyncConnectionPool):
         if _is_replaced(sends):
             return await sends(self, request)
         return await self._exchanged(request)
+
+
+class _DirectTransport(httpx.HTTPTransport):
+    """A transport of httpx whose pool is ours: what wraps that class sees requests."""
+
+    def __init__(self, pool: Pool, route: Route) -> None:
+        # Loading certificates takes as long as 100 calls; the replaced pool needs none.
+        super().__init__(verify=False)
+        _check_pool(self, httpcore.ConnectionPool)
+        self._pool = _Direct(pool, route)
+
+
+class _AsyncDirectTransport(httpx.AsyncHTTPTransport):
+    def __init__(self, pool: Pool, route: Route) -> None:
+        super().__init__(verify=False)
+        _check_pool(self, httpcore.AsyncConnectionPool)
+        self._pool = _AsyncDirect(pool, route)
+
+
+def _check_pool(transport: object, kind: type[object]) -> None:
+    """Check that *transport* has its pool, of this *kind*, where it is replaced.
+
+    Otherwise httpx would send by a pool of its own, and no limit of ours would hold.
+    """
+    if not isinstance(getattr(transport, "_pool", None), kind):
+        raise ConfigurationError(
+            f"httpx {httpx.__version__} sends in a way that this version of sitestats "
+            "does not know. Install another version of one of them."
+        )
 
 
 def _is_replaced(fn: Any) -> bool:
