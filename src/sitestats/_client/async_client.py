@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
-from sitestats._comparison.comparison import Comparison
-from sitestats._comparison.comparisons import Comparisons, compare_pairs
 from sitestats._protocol import operations
-from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._protocol.flow import Moment
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
@@ -250,7 +247,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         progress: Progress = ...,
         deadline: float | None = ...,
         fresh: bool = ...,
-    ) -> Comparison[FieldsT]: ...
+    ) -> late.Comparison[FieldsT]: ...
 
     @overload
     async def compare(
@@ -262,7 +259,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         progress: Progress = ...,
         deadline: float | None = ...,
         fresh: bool = ...,
-    ) -> Comparisons: ...
+    ) -> late.Comparisons: ...
 
     async def compare(
         self,
@@ -273,7 +270,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
-    ) -> Comparison | Comparisons:
+    ) -> late.Comparison | late.Comparisons:
         """Compare a period with another one, by two requests at once for each query.
 
         Args:
@@ -325,6 +322,9 @@ class AsyncStatsAPI(API[AsyncRunner]):
             deadline=deadline,
             fresh=fresh,
         )
+        # Few programs compare.
+        from sitestats._comparison.comparisons import compare_pairs
+
         return compare_pairs(await stream.collect(), query)
 
     def get_many(
@@ -519,7 +519,7 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             )
         )
 
-    async def check(self, hostname: str | None = None) -> SetupReport:
+    async def check(self, hostname: str | None = None) -> late.SetupReport:
         """Check whether the set-up works, by a few requests that read.
 
         Args:
@@ -541,6 +541,8 @@ class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
             >>> asyncio.run(main())
             True
         """
+        from sitestats._protocol.check_setup import check_setup
+
         return await self._runner.run(check_setup(self._session, hostname))
 
     async def aclose(self) -> None:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
-from sitestats._comparison.comparison import Comparison
-from sitestats._comparison.comparisons import Comparisons, compare_pairs
 from sitestats._protocol import operations
-from sitestats._protocol.check_setup import SetupReport, check_setup
 from sitestats._protocol.flow import Moment
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
@@ -231,7 +228,7 @@ class StatsAPI(API[Runner]):
         progress: Progress = ...,
         deadline: float | None = ...,
         fresh: bool = ...,
-    ) -> Comparison[FieldsT]: ...
+    ) -> late.Comparison[FieldsT]: ...
 
     @overload
     def compare(
@@ -243,7 +240,7 @@ class StatsAPI(API[Runner]):
         progress: Progress = ...,
         deadline: float | None = ...,
         fresh: bool = ...,
-    ) -> Comparisons: ...
+    ) -> late.Comparisons: ...
 
     def compare(
         self,
@@ -254,7 +251,7 @@ class StatsAPI(API[Runner]):
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
-    ) -> Comparison | Comparisons:
+    ) -> late.Comparison | late.Comparisons:
         """Compare a period with another one, by two requests at once for each query.
 
         Args:
@@ -305,6 +302,9 @@ class StatsAPI(API[Runner]):
             deadline=deadline,
             fresh=fresh,
         )
+        # Few programs compare.
+        from sitestats._comparison.comparisons import compare_pairs
+
         return compare_pairs(stream.collect(), query)
 
     def get_many(
@@ -486,7 +486,7 @@ class Client(BaseClient["httpx.Client", Runner]):
             )
         )
 
-    def check(self, hostname: str | None = None) -> SetupReport:
+    def check(self, hostname: str | None = None) -> late.SetupReport:
         """Check whether the set-up works, by a few requests that read.
 
         Args:
@@ -505,6 +505,8 @@ class Client(BaseClient["httpx.Client", Runner]):
             >>> client.check().ok
             True
         """
+        from sitestats._protocol.check_setup import check_setup
+
         return self._runner.run(check_setup(self._session, hostname))
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Types that clients name in annotations, and import when somebody reads these.
 
-A program that adds no websites pays for no provisioning, and a client without a
-network needs no ``ssl``.
+A program pays for no provisioning, comparison or check of a set-up that it does not
+make, and a client without a network needs no ``ssl``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from sitestats._public import late_types
 if TYPE_CHECKING:
     from ssl import SSLContext as SSLContext
 
+    from sitestats._comparison.comparison import Comparison as Comparison
+    from sitestats._comparison.comparisons import Comparisons as Comparisons
+    from sitestats._protocol.check_setup import SetupReport as SetupReport
     from sitestats._store.sqlite import Store as Store
     from sitestats.provisioning import (
         ProvisioningPlan as ProvisioningPlan,
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_types(
         {
+            "Comparison": ("sitestats._comparison.comparison", "Comparison"),
+            "Comparisons": ("sitestats._comparison.comparisons", "Comparisons"),
             "ProvisioningPlan": ("sitestats.provisioning", "ProvisioningPlan"),
             "ProvisioningReport": ("sitestats.provisioning", "ProvisioningReport"),
             "SSLContext": ("ssl", "SSLContext"),
+            "SetupReport": ("sitestats._protocol.check_setup", "SetupReport"),
             "Store": ("sitestats._store.sqlite", "Store"),
             "WebsiteSpec": ("sitestats.provisioning._specs", "WebsiteSpec"),
         }
