@@ -37,6 +37,7 @@ extensions = [
     # Beside each page the same in Markdown, and llms.txt, which lists them.
     "sphinx_llm.txt",
     # Of this project, in _extensions.
+    "command_reference",
     "name_links",
     "notebook_pages",
     "picture_themes",
@@ -93,6 +94,8 @@ KEYWORDS = {
         *("ssl", "timeout", "tls"),
     ],
     "reports": ["excel", "xlsx", "csv", "parquet"],
+    "reference/command": ["option", "environment", "variable", "sitestats_store"],
+    "command-line": ["exit code"],
     "the-service": ["section", "endpoint", "parameter"],
     "assistants": ["mcp", "claude", "chat"],
     "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],

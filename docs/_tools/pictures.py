@@ -377,7 +377,7 @@ def error() -> Screen:
     with settings(emulator()) as environment:
         for line in (
             "stats shpo.example",
-            "stats shop.example --field pageview --start 2026-13-01",
+            "stats shop.example --fields pageview --since 2026-13-01",
         ):
             output = run_command([*COMMAND, *line.split()], environment)
             lines += [prompt(f"sitestats {line}"), output, "\n"]
@@ -386,7 +386,7 @@ def error() -> Screen:
 
 def stats() -> Screen:
     """A result in a terminal."""
-    line = "stats shop.example --last 7 --field visitors,histogram,pages --limit 4"
+    line = "stats shop.example --last 7 --fields visitors,histogram,pages --limit 4"
     with settings(emulator()) as environment:
         output = run_command([*COMMAND, *line.split()], environment)
     return Screen(f"{prompt(f'sitestats {line}')}{output.rstrip()}")

@@ -150,7 +150,7 @@ def test_verbose_tells_of_requests(
     ("words", "found"),
     [
         ("", "websites"),
-        ("stats a.example --field page", "pageviews"),
+        ("stats a.example --fields page", "pageviews"),
         ("stats a.example --during last", "last-month"),
         ("stats a.example --timezone europe/am", "Europe/Amsterdam"),
         ("stats a.example --where cou", "country="),

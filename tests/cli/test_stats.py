@@ -93,22 +93,25 @@ def test_nothing_that_is_requested_is_dropped(
 
 
 EACH = """
---field pagviews                         | did you mean 'pageviews'?
+--fields pagviews                         | did you mean 'pageviews'?
 --where country                          | 'country' is not NAME=VALUE
 --where country=NL --where country=BE    | given twice
 --metadata a=b --metadata a=c            | given twice
---event a --all-events                   | give one of the two
+--events a --all-events                  | give one of the two
 --limit 0                                | --limit:
---start 2026-13-01                       | --start: '2026-13-01' is not a day
---last 3 --on today                      | --last, --on, --during
+--since 2026-13-01                       | --since: '2026-13-01' is not a day
+--last 3 --on today                      | --last, --last-weeks, --last-months
+--last-weeks 1 --last-months 1           | give one of them
+--last-weeks 0                           | --last: give a whole number
+--with-today --last-weeks 1              | --with-today is for --last
 --during 2026-1                          | 'this-week' or a date, not '2026-1'
 --timeout 0                              | --timeout
 --format xml                             | json
---start 2026-03-05 --end 2026-03-01      | --start and --end: the end
+--since 2026-03-05 --until 2026-03-01    | --since and --until: the end
 --interval hour --api-version 5          | use --api-version 6 or --interval day
 --path /                                 | use --where page=/
 --where page=/a*b                        | --param NAME=VALUE sends any text
---feild x                                | --field
+--feild x                                | --fields
 """
 """Wrong options for one website, for two and for all."""
 COMMANDS = f"""
@@ -153,7 +156,7 @@ def test_every_problem_is_reported_at_once(
     """Each wrong option has a line of its own, and so has each host name, with its
     place in a list.
     """
-    options = ("--field", "x", "--limit", 0, "--where", "y=z", "--path", "x")
+    options = ("--fields", "x", "--limit", 0, "--where", "y=z", "--path", "x")
     done = run("stats", "http://", *options)
     assert (done.code, len(done.err.splitlines())) == (2, 5)
     (tmp_path / "x.txt").write_text(f"{HOST}\nno host\n{BLOG}\n-x\n", "utf-8")
@@ -203,7 +206,7 @@ def test_a_store_saves_requests(
 ) -> None:
     """With --store, or SITESTATS_STORE, days that are over are requested once."""
     day = str(TODAY - timedelta(days=2))
-    command = ("stats", HOST, "--start", day, "--end", day, "--format", "json")
+    command = ("stats", HOST, "--since", day, "--until", day, "--format", "json")
     first = run(*command, "--store", tmp_path / "store")
     monkeypatch.setenv("SITESTATS_STORE", str(tmp_path / "store"))
     assert run(*command).out == first.out
@@ -217,9 +220,9 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
     """The options request what the builder's steps do; the address has no key."""
     done = run(
         *("url", HOST, "--base-url", "https://stats.example/analytics"),
-        *("--field", "pages,visitors", "--field", "histogram"),
-        *("--event", "download", "--event", "feed_read"),
-        *("--start", "2026-01-01", "--end", "today-1d"),
+        *("--fields", "pages,visitors", "--fields", "histogram"),
+        *("--events", "download", "--events", "feed_read"),
+        *("--since", "2026-01-01", "--until", "today-1d"),
         *("--timezone", "Europe/Amsterdam", "--interval", "week", "--limit", 7),
         *("--where", "country=NL", "--where", "pages=/a*", "--where", "pages=/b=c"),
         *("--metadata", "plan=pro", "--metadata", "paid=true"),
@@ -253,13 +256,19 @@ def test_short_forms_of_options(emulator: Emulator, run: Run) -> None:
     """
     for option, value, query in (
         ("--on", "yesterday", PLAIN.on("yesterday")),
-        ("--start", "today", PLAIN.between("today")),
-        ("--end", "today-3d", PLAIN.between(None, "today-3d")),
+        ("--since", "today", PLAIN.between("today")),
+        ("--until", "today-3d", PLAIN.between(None, "today-3d")),
         ("--last", "3", PLAIN.last(days=3)),
+        ("--with-today", "--last=3", PLAIN.last(days=3, today=True)),
+        ("--last-weeks=2", "--timezone=UTC", PLAIN.timezone("UTC").last(weeks=2)),
+        ("--last-months=2", "--timezone=UTC", PLAIN.timezone("UTC").last(months=2)),
         ("--during", "2026-03", PLAIN.during("2026-03")),
         ("--path", "/a b", PLAIN.path("/a b")),
         ("--where", "page=*", PLAIN.where(page="*")),
-        ("--event", "a", PLAIN.events("a")),
+        ("--events", "a", PLAIN.events("a")),
+        ("--events", "a, b", PLAIN.events("a", "b")),
+        ("--fields", "pages, os_names", PLAIN.fields("visitors", "pages", "os_names")),
+        ("--info", "--last=3", PLAIN.last(days=3).info()),
     ):
         base = ("--base-url", "https://s.org")
         done = run("url", HOST, "-f", "visitors", option, value, *base)
@@ -393,7 +402,7 @@ def test_a_word_is_days_in_the_zone_of_each_website(
     [
         ("day", ("--last", 3), 3),
         ("week", ("--during", "2026-03"), 6),
-        ("month", ("--start", "2026-01-15", "--end", "2026-03-02"), 3),
+        ("month", ("--since", "2026-01-15", "--until", "2026-03-02"), 3),
     ],
 )
 def test_a_period_is_split(

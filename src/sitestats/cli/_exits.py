@@ -116,14 +116,12 @@ def one_line(text: object) -> str:
 # --- problems of the library ------------------------------------------------------
 
 _SAME: Final = {
-    # There is no option for a description of the fields, which raw() alone has.
+    # The option --info is a flag, which can't be wrong.
     row.step
     for row in PARAMETERS.values()
     if row.name != "info"
 } | {
     "on",
-    "start",
-    "end",
     "last",
     "during",
     "each",
@@ -133,10 +131,12 @@ _SAME: Final = {
     "label",
 }
 _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
-    "fields": "--field",
-    "events": "--event",
+    "fields": "--fields",
+    "events": "--events",
     "where_metadata": "--metadata",
-    "between": "--start and --end",
+    "between": "--since and --until",
+    "start": "--since",
+    "end": "--until",
     "first_day": "--since",
     "since": "--since",
     "refresh": "--refresh",

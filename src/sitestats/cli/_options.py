@@ -305,6 +305,13 @@ concurrency_option = connection(
     metavar="N",
     help="How many requests are under way at once; by default 20.",
 )
+
+
+def separate(groups: Iterable[str]) -> list[str]:
+    """The names of an option that may be repeated, and has commas and blanks in it."""
+    return [name.strip() for group in groups for name in group.split(",")]
+
+
 Step: TypeAlias = "Callable[[sitestats.StatsQuery], sitestats.StatsQuery]"
 
 
@@ -317,8 +324,11 @@ def steps_of(
     metadata: Pairs,
     param: Pairs,
     last: int | None,
-    start: str | None,
-    end: str | None,
+    last_weeks: int | None,
+    last_months: int | None,
+    with_today: bool,
+    since: str | None,
+    until: str | None,
     on: str | None,
     during: str | None,
     **others: str | int | None,
@@ -329,24 +339,30 @@ def steps_of(
         UsageError: Two options contradict each other.
     """
     if all_events and events:
-        raise click.UsageError("--event and --all-events: give one of the two")
+        raise click.UsageError("--events and --all-events: give one of the two")
+    if with_today and last is None:
+        raise click.UsageError("--with-today is for --last")
     periods = [
-        (last, methodcaller("last", days=last)),
-        (end if start is None else start, methodcaller("between", start, end)),
+        (last, methodcaller("last", days=last, today=with_today)),
+        (last_weeks, methodcaller("last", weeks=last_weeks)),
+        (last_months, methodcaller("last", months=last_months)),
+        (until if since is None else since, methodcaller("between", since, until)),
         (on, methodcaller("on", on)),
         (during, methodcaller("during", during)),
     ]
     period = [step for given, step in periods if given is not None]
     if len(period) > 1:
         raise click.UsageError(
-            "--last, --on, --during, and --start with --end: give one of them"
+            "--last, --last-weeks, --last-months, --on, --during, and --since with "
+            "--until: give one of them"
         )
-    names = [name for group in fields for name in group.split(",")]
+    names = separate(fields)
+    counted = separate(events)
     pages = [value for name, value in where if name == "pages"]
     filters = by_name("--where", [pair for pair in where if pair[0] != "pages"])
     steps = [
         (names, methodcaller("fields", *names)),
-        (events, methodcaller("events", *events)),
+        (counted, methodcaller("events", *counted)),
         (all_events, methodcaller("all_events")),
         (filters, methodcaller("where", **filters)),
         (pages, methodcaller("where", pages=pages)),
@@ -366,22 +382,20 @@ query_options = into(
     steps_of,
     what(
         "-f",
-        "--field",
-        "fields",
+        "--fields",
         multiple=True,
-        metavar="NAME",
+        metavar="NAMES",
         shell_complete=completed(lambda: get_args(sitestats.FieldName)),
-        help="A field, such as pageviews or pages; may be repeated, or given with "
-        "commas; by default pageviews and visitors, and for one website also the "
-        "histogram, pages, countries and referrers.",
+        help="Fields, such as pageviews,pages; may be repeated; by default pageviews "
+        "and visitors, and for one website also the histogram, pages, countries and "
+        "referrers.",
     ),
     what(
         "-e",
-        "--event",
-        "events",
+        "--events",
         multiple=True,
-        metavar="NAME",
-        help="An event to count; may be repeated.",
+        metavar="NAMES",
+        help="Events to count, with commas between them; may be repeated.",
     ),
     what("--all-events", is_flag=True, help="Count all events."),
     what(
@@ -430,14 +444,22 @@ query_options = into(
     when(
         "--last", type=int, metavar="DAYS", help="The last whole days, up to yesterday."
     ),
+    when("--with-today", is_flag=True, help="Let the days of --last end today."),
     when(
-        "--start",
+        "--last-weeks",
+        type=int,
+        metavar="WEEKS",
+        help="The last whole weeks, from Monday to Sunday.",
+    ),
+    when("--last-months", type=int, metavar="MONTHS", help="The last calendar months."),
+    when(
+        "--since",
         metavar="DAY",
         help="The first day: 2026-03-01, today, yesterday or today-30d; by default one "
         "month ago.",
     ),
     when(
-        "--end",
+        "--until",
         metavar="DAY",
         help="The last day, which is included; by default today.",
     ),

@@ -69,7 +69,7 @@ def stats(
     Examples:
       sitestats stats example.com
       sitestats stats example.com --where country=NL --where 'pages=/blog*'
-      sitestats stats example.com --field pages --limit 1000 --format csv
+      sitestats stats example.com --fields pages --limit 1000 --format csv
 
     \b
     Many websites:
@@ -172,8 +172,15 @@ def _print_one(
 @options.command()
 @click.argument("host", shell_complete=options.completed_hosts)
 @options.query_options
+@options.what(
+    "--info",
+    is_flag=True,
+    help="Request a description of the fields, too, which is not in a table.",
+)
 @options.account_options
-def url(host: str, steps: list[options.Step], connect: options.Connect) -> None:
+def url(
+    host: str, *, info: bool, steps: list[options.Step], connect: options.Connect
+) -> None:
     """Print the address that `stats` requests, without the key.
 
     HOST is a host name or an address, as in `stats`. Nothing is sent, so days such as
@@ -181,11 +188,13 @@ def url(host: str, steps: list[options.Step], connect: options.Connect) -> None:
 
     \b
     Examples:
-      sitestats url example.com --last 30 --field pages
+      sitestats url example.com --last 30 --fields pages
       sitestats url example.com --where country=NL --base-url https://stats.example
     """
     with connect() as client:
         base = client.base_url
+    if info:
+        steps = [*steps, methodcaller("info")]
     (query,) = build_queries([(host, "")], base, steps, OVERVIEW)
     query.validate()
     click.echo(query.url(base))

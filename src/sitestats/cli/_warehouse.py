@@ -116,6 +116,7 @@ def warehouse() -> None:
 )
 @options.what(
     "--fields",
+    multiple=True,
     metavar="NAMES",
     shell_complete=options.completed(
         lambda: (*get_args(FieldName), "events", "months", "none")
@@ -152,7 +153,7 @@ def warehouse() -> None:
 @options.client_options
 def update(
     *,
-    fields: str | None,
+    fields: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     quiet: bool,
@@ -175,8 +176,8 @@ def update(
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
       sitestats warehouse update --refresh example.com:2026-01-10..2026-01-20
     """
-    if fields is not None:
-        lists = [name.strip() for name in fields.split(",")]
+    if fields:
+        lists = options.separate(fields)
         given["lists"] = [name for name in lists if name not in {"", "none"}]
     with (
         connect(max_connections=concurrency) as client,
