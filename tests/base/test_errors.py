@@ -60,7 +60,7 @@ ERRORS: list[SiteStatsError] = [
     sitestats.InvalidInputError(PROBLEMS),
     sitestats.FieldNotRequestedError("add 'pages'", name="pages"),
     sitestats.MissingExtraError("pandas", extra="pandas"),
-    sitestats.RequestTimeoutError("no response", REQUEST, temporary=False, step="tcp"),
+    sitestats.RequestTimeoutError("no response", REQUEST, temporary=False, phase="tcp"),
     sitestats.NotFoundError("unknown", status_code=404, code="GONE", **RECEIVED),
     sitestats.RateLimitedError("too many", status_code=429, retry_after=3.5),
     sitestats.InvalidResponseError("is wrong", PROBLEMS, **RECEIVED),

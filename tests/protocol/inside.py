@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sitestats._protocol.flow import (
     NO_DEADLINE,
+    ActionResult,
     Deadline,
     Flow,
     Pausing,
     Retrying,
-    StepResult,
     is_contains_search,
     send_with_retries,
 )
@@ -16,11 +16,11 @@ from sitestats._protocol.requests import add_request, custom_request
 
 __all__ = [
     "NO_DEADLINE",
+    "ActionResult",
     "Deadline",
     "Flow",
     "Pausing",
     "Retrying",
-    "StepResult",
     "add_request",
     "custom_request",
     "is_contains_search",

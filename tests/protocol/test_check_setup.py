@@ -156,7 +156,7 @@ def test_the_step_that_failed_is_named(fault: str) -> None:
         ) as client:
             report = client.check()
     error: Any = report.error
-    assert error.step == fault.rpartition(" ")[2]
+    assert error.phase == fault.rpartition(" ")[2]
     assert report.rows[-1].ok is False
     assert report.rows[-1].name == "connection"
     assert "secret" not in str(report)

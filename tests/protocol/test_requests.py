@@ -56,7 +56,7 @@ def test_adding_sends_what_was_given(
     flag = b"true" if public else b"false"
     fields = {b'"hostname":"example.com"', b'"isPublic":' + flag, *sent.split(b",")}
     assert {*request.body.strip(b"{}").split(b",")} == fields - {b""}
-    assert request.fresh_connection
+    assert request.new_connection
     assert request.credentials is Credentials.KEY_AND_USER
     assert request.content_type == "application/json"
 
@@ -75,8 +75,8 @@ def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:
     assert json.loads(request.body) == {"x": [1, None]}
     assert request.credentials is Credentials.KEY_AND_USER
     assert request.content_type == "application/json"
-    assert request.fresh_connection
-    assert not custom_request("GET", "/api/custom").fresh_connection
+    assert request.new_connection
+    assert not custom_request("GET", "/api/custom").new_connection
     assert custom_request("GET", "/api/custom").body == b""
 
 

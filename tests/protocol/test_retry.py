@@ -41,7 +41,7 @@ from sitestats.types import HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from protocol.inside import Flow, StepResult
+    from protocol.inside import ActionResult, Flow
 
 PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
 SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))
@@ -96,7 +96,7 @@ class ConcurrentFlows:
 
     def advance(self, place: int, flow: Flow[HttpResponse]) -> float | None:
         """Run one flow up to its next sleep; the value is when that ends."""
-        outcome: StepResult = None
+        outcome: ActionResult = None
         error: ConnectionFailedError | None = None
         while True:
             try:

@@ -392,6 +392,6 @@ def test_a_host_without_an_address(variant: str, kind: str) -> None:
     if not isinstance(caught.value, TransportError):
         return
     assert isinstance(caught.value, RequestTimeoutError) == (kind == "hanging")
-    assert caught.value.step == ("tcp" if kind == "without an address" else "name")
+    assert caught.value.phase == ("tcp" if kind == "without an address" else "name")
     assert not caught.value.maybe_sent
     assert caught.value.temporary == (kind != "unknown")

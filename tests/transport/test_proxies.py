@@ -180,7 +180,7 @@ def test_a_proxy_that_refuses(variant: str, scheme: str, password: str) -> None:
     if isinstance(caught.value, ConnectionFailedError):
         text = f"by the proxy http://127.0.0.1:{proxy.port}: 407 Who is "
         assert text in str(caught.value)
-        assert (caught.value.maybe_sent, caught.value.step) == (False, "proxy")
+        assert (caught.value.maybe_sent, caught.value.phase) == (False, "proxy")
 
 
 @trio_too
@@ -196,7 +196,7 @@ def test_what_is_not_trusted_in_a_tunnel_is_not_retried(variant: str) -> None:
         ) as caught,
     ):
         client.request("GET", "/x")
-    assert (caught.value.temporary, caught.value.step) == (False, "tls")
+    assert (caught.value.temporary, caught.value.phase) == (False, "tls")
     assert str(caught.value).count("CERTIFICATE_VERIFY_FAILED") == 1
     assert proxy.connections == 1
 
@@ -259,7 +259,7 @@ def test_a_look_up_of_a_proxy_that_hangs() -> None:
             with pytest.raises(RequestTimeoutError) as caught:
                 client.with_options(timeout=0.1).request("GET", "/x")
             go_on.set()
-    assert caught.value.step == "name"
+    assert caught.value.phase == "name"
     assert len(asked) == 2
 
 

@@ -105,7 +105,7 @@ def test_a_call_ends_within_its_total_limit(variant: str) -> None:
         with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
             client.with_options(total_timeout=0.1).stats.get(QUERY)
         assert server.connections == 1
-    assert (caught.value.maybe_sent, caught.value.step) == (True, "response")
+    assert (caught.value.maybe_sent, caught.value.phase) == (True, "response")
     assert isinstance(caught.value, TimeoutError)
     assert "waiting for one of" not in str(caught.value)
 

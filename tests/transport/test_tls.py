@@ -83,7 +83,7 @@ def test_what_is_not_trusted_is_not_retried(
     ):
         one.request("GET", "/")
     assert (caught.value.temporary, caught.value.maybe_sent) == (False, False)
-    assert caught.value.step == "tls"
+    assert caught.value.phase == "tls"
     assert server.connections == 1
 
 

@@ -102,7 +102,7 @@ def is_temporary(status: int) -> bool:
     return is_failure or status in {HTTPStatus.REQUEST_TIMEOUT, TOO_MANY_REQUESTS}
 
 
-def may_repeat(request: HttpRequest | None, *, maybe_done: bool) -> bool:
+def is_harmless(request: HttpRequest | None, *, maybe_done: bool) -> bool:
     """Whether to send *request* again does no harm, where it is *maybe_done* or not.
 
     To add a website can cost money and can't be undone.
@@ -245,14 +245,14 @@ class TransportError(SiteStatsError):
     temporary: bool = True
     """Whether the call may succeed later. It can't if a certificate is not trusted or
     the host name is unknown."""
-    step: str = "response"
-    """The step that failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while
+    phase: str = "response"
+    """The phase that failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while
     connecting, otherwise ``"response"``."""
 
     @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then."""
-        return self.temporary and may_repeat(self.request, maybe_done=self.maybe_sent)
+        return self.temporary and is_harmless(self.request, maybe_done=self.maybe_sent)
 
 
 class ConnectionFailedError(TransportError):
@@ -290,7 +290,7 @@ class StatusError(SiteStatsError):
     @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then."""
-        return is_temporary(self.status_code) and may_repeat(
+        return is_temporary(self.status_code) and is_harmless(
             self.request, maybe_done=self.status_code != TOO_MANY_REQUESTS
         )
 

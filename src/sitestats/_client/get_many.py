@@ -74,7 +74,7 @@ class StreamOptions:
 
 
 class _Stream(Public, Generic[RunnerT, WorkersT]):
-    """The base of both streams; in a thread a step blocks, and is never awaited."""
+    """The base of both streams; in a thread an action blocks, and is never awaited."""
 
     _takes_awaited: ClassVar = False
     _workers_type: ClassVar[Any]

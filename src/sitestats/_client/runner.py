@@ -48,17 +48,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], Awaitable[None] | None]"
-"""Is called with the events of a flow's notes, and awaited where it is asynchronous."""
+"""Is called with what a flow notes, and awaited where it is asynchronous."""
 Others: TypeAlias = "Now | Sleep | Note | LookUp | StoreResponse"
-"""The steps that send nothing."""
+"""The actions that send nothing."""
 
 LOGGER: Final = logging.getLogger("sitestats")
 
 
 def _log(
-    level: int, text: str, event: Send | Retrying, cause: int | str, **measured: float
+    level: int, text: str, about: Send | Retrying, cause: int | str, **measured: float
 ) -> None:
-    request, attempt = event.request, event.attempt
+    request, attempt = about.request, about.attempt
     extra = {
         "method": request.method,
         "path": request.path,
@@ -147,11 +147,11 @@ class _Runner:
 
             self._stored = StoredResponses(settings.store, settings)
 
-    async def run_steps(self, flow: Flow[T], on_note: Observer | None = None) -> T:
-        """Run the steps of *flow*; the value is what it returns.
+    async def run_actions(self, flow: Flow[T], on_note: Observer | None = None) -> T:
+        """Run the actions of *flow*; the value is what it returns.
 
-        *on_note* is called with the events of notes. An error of this package
-        from a step is raised in the flow, any other one ends it.
+        *on_note* is called with what is noted. An error of this package from an action
+        is raised in the flow, any other one ends it.
         """
         outcome: Any = None
         error: SiteStatsError | None = None
@@ -159,62 +159,63 @@ class _Runner:
             while True:
                 # Only the flow is here: a StopIteration from a transport is no result.
                 try:
-                    step = flow.send(outcome) if error is None else flow.throw(error)
+                    action = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
                     result: T = done.value
                     return result
                 outcome = error = None
                 began = time.perf_counter()
                 try:
-                    if not self._part.is_open and isinstance(step, (Send, LookUp)):
+                    if not self._part.is_open and isinstance(action, (Send, LookUp)):
                         raise closed()
-                    if isinstance(step, Send):
+                    if isinstance(action, Send):
                         timeout = self.settings.timeout
                         outcome = await self._send(
-                            step.request, until=step.until, timeout=timeout
+                            action.request, until=action.until, timeout=timeout
                         )
                     else:
-                        outcome = await self._run_step(step, on_note)
+                        outcome = await self._run_action(action, on_note)
                 except SiteStatsError as failure:
                     error = failure
-                if isinstance(step, Send) and LOGGER.isEnabledFor(logging.DEBUG):
+                if isinstance(action, Send) and LOGGER.isEnabledFor(logging.DEBUG):
                     cause = outcome.status if error is None else type(error).__name__
                     milliseconds = round((time.perf_counter() - began) * 1_000, 3)
                     text = "%s: attempt %d got %s after %.0f ms"
-                    _log(logging.DEBUG, text, step, cause, milliseconds=milliseconds)
+                    _log(logging.DEBUG, text, action, cause, milliseconds=milliseconds)
         finally:
             # Break the reference cycle of the error, its traceback and this frame.
             error = None
             flow.close()
 
-    async def _run_step(self, step: Others, on_note: Observer | None) -> Any:
-        match step:
+    async def _run_action(self, action: Others, on_note: Observer | None) -> Any:
+        match action:
             case Now():
                 clock = self.clock or time.time
                 return Moment(time.monotonic(), clock())
             case Sleep(seconds):
                 await self._sleep(seconds)
-            case Note(event):
-                if isinstance(event, Retrying):
+            case Note(content):
+                if isinstance(content, Retrying):
                     what = "retried in %.3g s"
-                    if isinstance(event, Pausing):
+                    if isinstance(content, Pausing):
                         what = "a pause of %.3g s for all that it concerns"
                     text = f"%s: attempt %d got %s, {what}"
-                    _log(logging.INFO, text, event, event.cause, seconds=event.seconds)
-                if on_note is not None and isawaitable(noting := on_note(event)):
+                    cause, seconds = content.cause, content.seconds
+                    _log(logging.INFO, text, content, cause, seconds=seconds)
+                if on_note is not None and isawaitable(noting := on_note(content)):
                     await noting
             case LookUp() | StoreResponse():
-                return await self._use_store(step)
+                return await self._use_store(action)
         return None
 
     async def _sleep(self, seconds: float) -> None:
         (self._stop or time).sleep(seconds)
 
-    async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
-        assert self._stored is not None, "only a client with a store has such a step"
-        if isinstance(step, LookUp):
-            return await self._stored.look_up(step.parameters, step.clock)
-        stored = step.parameters, step.response, step.stats, step.clock
+    async def _use_store(self, action: LookUp | StoreResponse) -> HttpResponse | None:
+        assert self._stored is not None, "only a client with a store has such an action"
+        if isinstance(action, LookUp):
+            return await self._stored.look_up(action.parameters, action.clock)
+        stored = action.parameters, action.response, action.stats, action.clock
         await self._stored.store(*stored)
         return None
 
@@ -223,8 +224,8 @@ class Runner(_Runner):
     """Runs flows, blocking."""
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
-        """Run *flow*, whose steps block."""
-        result: T = self.run_blocking(self.run_steps(flow, on_note))
+        """Run *flow*, whose actions block."""
+        result: T = self.run_blocking(self.run_actions(flow, on_note))
         return result
 
     def stopped_by(self, stop: Stop) -> Runner:
@@ -241,24 +242,24 @@ class AsyncRunner(_Runner):
     def run(
         self, flow: Flow[T], on_note: Observer | None = None
     ) -> Coroutine[Any, Any, T]:
-        """Run *flow*, whose steps are awaited."""
-        return self.run_steps(flow, on_note)
+        """Run *flow*, whose actions are awaited."""
+        return self.run_actions(flow, on_note)
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
 
-    async def _use_store(self, step: LookUp | StoreResponse) -> HttpResponse | None:
+    async def _use_store(self, action: LookUp | StoreResponse) -> HttpResponse | None:
         use = super()._use_store
         # Another process may have the file, and all of the loop's threads may be in
         # use, so there are two limits.
         with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
             if self._stored is not None and self._stored.is_awaited:
-                return await use(step)
+                return await use(action)
             try:
                 return await anyio.to_thread.run_sync(
-                    lambda: self.run_blocking(use(step)), abandon_on_cancel=True
+                    lambda: self.run_blocking(use(action)), abandon_on_cancel=True
                 )
             except RuntimeError:
                 # The system refuses a further thread.
-                return await use(step)
+                return await use(action)
         return None

@@ -52,7 +52,7 @@ _POLL_SECONDS: Final = 0.5
 
 
 class Workers(Generic[RunnerT]):
-    """Run queries, some at a time. In threads a step blocks, and is never awaited."""
+    """Run queries, some at a time. In threads actions block, and are never awaited."""
 
     def __init__(self, runner: RunnerT, deadline: Deadline, *, fresh: bool) -> None:
         self._runner = runner
@@ -111,7 +111,7 @@ class Workers(Generic[RunnerT]):
         session = self._runner.session
         flow = operations.get_outcome(session, *job, self._deadline, fresh=self._fresh)
         try:
-            return await self._runner.run_steps(flow)
+            return await self._runner.run_actions(flow)
         except Exception as error:  # noqa: BLE001 - a hook of the user's may raise any
             return self._failed(job, error)
 

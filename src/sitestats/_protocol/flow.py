@@ -1,8 +1,8 @@
-"""Sans-I/O flows: the steps of an operation, and how one sends a request.
+"""Sans-I/O flows: the actions of an operation, and how it sends a request.
 
-A flow is a generator. It yields a step, is sent the result, and returns a model. It
-does no I/O itself, so one flow serves both clients, and a test of it needs no clock, no
-socket and no mock.
+A flow is a generator. It yields an action, is sent what came of it, and returns a
+model. It does no I/O itself, so one flow serves both clients, and a test of it needs no
+clock, no socket and no mock.
 
 A GET is retried after a connection failure, a timeout, a 408, a 429 and a 5xx,
 whoever sent that; any other request only if it certainly did not leave the machine. No
@@ -28,8 +28,8 @@ from sitestats._base.errors import (
     RateLimitedError,
     RequestTimeoutError,
     TransportError,
+    is_harmless,
     is_temporary,
-    may_repeat,
 )
 from sitestats._configuration.settings import RetryPolicy
 from sitestats._query.builder import StatsQuery
@@ -48,7 +48,7 @@ _LONGEST_WAIT: Final = 1.0
 _EARLY: Final = 0.01
 """Seconds by which a timer may fire early."""
 
-# --- steps --------------------------------------------------------------------------
+# --- actions ------------------------------------------------------------------------
 
 
 class Moment(NamedTuple):
@@ -87,9 +87,9 @@ class Now:
 
 @attrs.frozen
 class Note:
-    """Pass *event* to the runner of the flow: for journals and progress."""
+    """Pass *content* to the runner of the flow: for journals and progress."""
 
-    event: object
+    content: object
 
 
 @attrs.frozen
@@ -112,9 +112,9 @@ class StoreResponse:
     """The time now, by which the period must be over."""
 
 
-Step: TypeAlias = Send | Sleep | Now | Note | LookUp | StoreResponse
-StepResult: TypeAlias = HttpResponse | Moment | None
-Flow: TypeAlias = Generator[Step, StepResult, T]
+Action: TypeAlias = Send | Sleep | Now | Note | LookUp | StoreResponse
+ActionResult: TypeAlias = HttpResponse | Moment | None
+Flow: TypeAlias = Generator[Action, ActionResult, T]
 
 
 def now() -> Flow[Moment]:
@@ -249,7 +249,8 @@ def send_with_retries(
             response = yield Send(request, until - clock.behind, attempt)
             assert isinstance(response, HttpResponse)
         except TransportError as error:
-            again = error.temporary and may_repeat(request, maybe_done=error.maybe_sent)
+            does_no_harm = is_harmless(request, maybe_done=error.maybe_sent)
+            again = error.temporary and does_no_harm
             seconds, cause = _pause(policy, attempt), type(error).__name__
             if not again or (yield from clock.now()) + seconds >= until:
                 raise

@@ -62,7 +62,7 @@ P = ParamSpec("P")
 def list_websites(session: Session) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
-    response = yield from _exchange(request, session)
+    response = yield from _send(request, session)
     return read(session.settings, read_websites, response, request)
 
 
@@ -84,7 +84,7 @@ def add_website(
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     if warned and timezone is not None and (meaning := hidden_meaning(timezone)):
         warn(meaning)
-    response = yield from _exchange(request, session)
+    response = yield from _send(request, session)
     asked = hostname, timezone, public
     return read(session.settings, read_added, response, request, asked, warned=warned)
 
@@ -169,7 +169,7 @@ def get_jsonp(session: Session, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
     parameters = validated(query, has_key=session.settings.api_key is not None)
     request = jsonp_request(parameters, callback)
-    response = yield from _exchange(request, session)
+    response = yield from _send(request, session)
     return read(session.settings, read_jsonp, response, request, callback)
 
 
@@ -183,7 +183,7 @@ def request_json(
 ) -> Flow[JsonValue]:
     """The decoded response of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
-    response = yield from _exchange(request, session)
+    response = yield from _send(request, session)
     return read(session.settings, read_json, response, request)
 
 
@@ -194,7 +194,7 @@ _ADMIN: Final = {
 """The credentials of the Admin API, and their variables."""
 
 
-def _exchange(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
+def _send(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
     """Send *request* with retries, unless the settings do not permit it."""
     settings = session.settings
     if settings.read_only and request.method != "GET":

@@ -83,7 +83,7 @@ def add_request(
         body=json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(),
         content_type=JSON,
         credentials=Credentials.KEY_AND_USER,
-        fresh_connection=True,
+        new_connection=True,
     )
 
 
@@ -144,7 +144,7 @@ def custom_request(
         content_type=JSON if body else None,
         credentials=Credentials.KEY_AND_USER,
         # A write that fails on a stale connection may or may not have arrived.
-        fresh_connection=verb not in _SAFE_METHODS,
+        new_connection=verb not in _SAFE_METHODS,
     )
 
 

@@ -97,9 +97,9 @@ class Failures:
         # If httpx connects to a proxy, its errors tell whether that failed.
         if self._proxy and isinstance(error, self._unsent):
             is_tls = any(isinstance(link, ssl.SSLError) for link in links)
-            exchange.step = "tls" if is_tls else "proxy"
-        step, was_sent = exchange.step, exchange.step == "response"
-        known: Any = {"request": request, "maybe_sent": was_sent, "step": step}
+            exchange.phase = "tls" if is_tls else "proxy"
+        phase, was_sent = exchange.phase, exchange.phase == "response"
+        known: Any = {"request": request, "maybe_sent": was_sent, "phase": phase}
         if time.monotonic() + _TICK >= exchange.until:
             message = f"No complete response to {request} before total_timeout."
             if exchange.event is not None:
@@ -130,7 +130,7 @@ class Failures:
         cause = _cause(links)
         if cause is not None:
             message += f". {cause.advice}"
-        if self._is_of_environment and known["step"] in {"name", "tcp", "proxy"}:
+        if self._is_of_environment and known["phase"] in {"name", "tcp", "proxy"}:
             message += ". If the service needs no proxy, name its host in NO_PROXY"
         temporary = cause is None or cause.is_temporary
         return ConnectionFailedError(message, temporary=temporary, **known)

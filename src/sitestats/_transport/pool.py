@@ -93,7 +93,7 @@ class Pool(HeldAcrossForks):
         self, data: bytes, route: Route, reading: Reading, exchange: Exchange
     ) -> None:
         """Send *data* by an idle connection or a new one, and read the response."""
-        sock = self._take(fresh=exchange.request.fresh_connection)
+        sock = self._take(new=exchange.request.new_connection)
         try:
             if sock is None:
                 sock = await connect(route, exchange)
@@ -109,16 +109,16 @@ class Pool(HeldAcrossForks):
                 if self._is_closed:
                     self._close_idle()
 
-    def _take(self, *, fresh: bool) -> socket.socket | None:
-        """The idle connection that was used last, or None if it is to be fresh.
+    def _take(self, *, new: bool) -> socket.socket | None:
+        """The idle connection that was used last, or None where a new one is needed.
 
-        For a fresh one idle ones are closed, so that there are never too many.
+        For a new one the idle ones are closed, so that there are never too many.
         """
         with self._lock:
             self._close_old()
             while self._idle:
                 sock, _ = self._idle.pop()
-                if not fresh and _is_silent(sock):
+                if not new and _is_silent(sock):
                     return sock
                 sock.close()
         return None

@@ -142,7 +142,7 @@ class Sender(HeldAcrossForks):
     async def _sent(self, exchange: Exchange) -> HttpResponse:
         extensions: dict[str, Any] = {EXTENSION: exchange}
         # The request counts as sent now, unless our own connecting knows better.
-        exchange.step = "response"
+        exchange.phase = "response"
         if self._is_far:
             extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
             if self._is_watched and not self._is_awaited:

@@ -66,7 +66,7 @@ class Exchange:
     """Whether it needs no place any more."""
     event: Any = None
     """The event that ends its wait for a place; None if it did not have to wait."""
-    step: str = "tcp"
+    phase: str = "tcp"
     """What is under way: "name", "tcp", "tls", "proxy", or "response" once something
     may have left the machine."""
     sockets: list[socket.socket] = attrs.field(factory=list[socket.socket])
@@ -149,7 +149,7 @@ class Exchange:
                 with run_blocking(_connect_tcp(addresses, self)) as sock:
                     info["host"] = sock.getpeername()[0]
             # What httpx raises tells whether something was sent by then.
-            self.step = "response"
+            self.phase = "response"
         elif event.endswith("connect_tcp.complete"):
             # The copy has another descriptor, since TLS will take this one over.
             self.sockets.append(info["return_value"].get_extra_info("socket").dup())
@@ -241,7 +241,7 @@ async def _look_up(host: str, port: int, exchange: Exchange) -> list[Any]:
     # An IP address needs no look-up, and so no thread.
     with suppress(OSError):
         return look_up(flags=socket.AI_NUMERICHOST)
-    exchange.step = "name"
+    exchange.phase = "name"
     addresses = Future[list[Any]]()
     done, finish = socket.socketpair()
     exchange.sockets.append(done)
@@ -261,13 +261,13 @@ async def connect(route: Route, exchange: Exchange) -> socket.socket:
     """Connect to one of the addresses of a host.
 
     Raises:
-        OSError: It failed, or took too long; ``exchange.step`` tells at what.
+        OSError: It failed, or took too long; ``exchange.phase`` tells at what.
     """
     host, port, context = route
     sock = await _connect_tcp(await _look_up(host, port, exchange), exchange)
     if context is None:
         return sock
-    exchange.step = "tls"
+    exchange.phase = "tls"
     # Anybody can end a connection without the end of TLS, and cut a body short.
     options: Any = {"server_hostname": host, "suppress_ragged_eofs": False}
     secured = context.wrap_socket(sock, do_handshake_on_connect=False, **options)
@@ -277,7 +277,7 @@ async def connect(route: Route, exchange: Exchange) -> socket.socket:
 
 
 async def _connect_tcp(addresses: list[Any], exchange: Exchange) -> socket.socket:
-    exchange.step = "tcp"
+    exchange.phase = "tcp"
     while addresses:
         family, kind, protocol, _, address = addresses.pop(0)
         # The error of the last address is raised.
@@ -296,7 +296,7 @@ async def send_and_read(
     sock: socket.socket, data: bytes, reading: Reading, exchange: Exchange
 ) -> None:
     """Send *data*, and read until the response is over."""
-    exchange.step = "response"
+    exchange.phase = "response"
     while data:
         data = data[await exchange.do(sock, wait_writable, sock.send, data) :]
     while not reading.is_over:

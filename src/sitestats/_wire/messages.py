@@ -55,7 +55,7 @@ class HttpRequest(Public):
     body: bytes = b""
     content_type: str | None = None
     credentials: Credentials = Credentials.NONE
-    fresh_connection: bool = False
+    new_connection: bool = False
     """Whether it needs a new connection."""
 
     @cached_property

@@ -23,7 +23,7 @@ from ._specs import WebsiteSpec, as_specs
 
 @attrs.define
 class Run:
-    """A run that has begun: handles the events of its flow."""
+    """A run that has begun: handles what its flow notes."""
 
     _session: Session
     _specs: tuple[WebsiteSpec, ...]
@@ -37,27 +37,27 @@ class Run:
         pending, added = dict(self._journals.pending), frozenset(self._journals.added)
         return EnsureFlow(self._session, self._specs, pending, added).run()
 
-    def handle(self, event: object) -> None:
-        """Write *event* to the journals, or show the progress.
+    def handle(self, content: object) -> None:
+        """Write *content* to the journals, or show the progress.
 
         Raises:
             ConfigurationError: A journal can't be written.
         """
-        if isinstance(event, dict):
-            self._journals.record(cast("Record", event))
-        elif isinstance(event, ProvisionedWebsite):
-            self._done.append(event)
+        if isinstance(content, dict):
+            self._journals.record(cast("Record", content))
+        elif isinstance(content, ProvisionedWebsite):
+            self._done.append(content)
             if self.show is not None:
                 self.show(len(self._done), len(self._specs))
 
-    async def handle_async(self, event: object) -> None:
+    async def handle_async(self, content: object) -> None:
         """Do the same, without blocking the event loop during a write to the disk."""
-        if isinstance(event, dict):
+        if isinstance(content, dict):
             with suppress(RuntimeError):
-                await anyio.to_thread.run_sync(self.handle, cast("Record", event))
+                await anyio.to_thread.run_sync(self.handle, cast("Record", content))
                 return
             # The system refuses a further thread, or has none, as Pyodide.
-        self.handle(event)
+        self.handle(content)
 
     def report_so_far(self) -> ProvisioningReport:
         """The report of a run that ends here; an add that was sent is unknown."""
