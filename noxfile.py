@@ -151,6 +151,14 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session
+def checkers(session: nox.Session) -> None:
+    """Run five type checkers over the same examples of right and wrong code."""
+    others = ("basedpyright", "ty", "pyrefly")
+    session.install(EVERY_EXTRA, *groups("types", "pyright"), *others, *LOCKED)
+    session.run("python", "docs/_tools/checkers")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation in docs/_build/html; run the notebooks."""
     session.install(EVERY_EXTRA, *groups("docs", "notebooks"), *LOCKED)

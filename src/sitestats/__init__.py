@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         StatusError as StatusError,
         TransportError as TransportError,
         UnexpectedError as UnexpectedError,
+        UnrequestedAttributeError as UnrequestedAttributeError,
         UsageError as UsageError,
         WebsiteLockedError as WebsiteLockedError,
     )
@@ -109,6 +110,7 @@ else:
                 "StatusError",
                 "TransportError",
                 "UnexpectedError",
+                "UnrequestedAttributeError",
                 "UsageError",
                 "WebsiteLockedError",
             ),

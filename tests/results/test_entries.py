@@ -73,8 +73,8 @@ def test_seconds_are_there_where_they_were_requested() -> None:
         assert no.value.name == name
 
 
-def test_the_container_is_like_a_sequence() -> None:
-    """It has length, order and items, but data frames must not take it for a list."""
+def test_the_container_is_a_sequence() -> None:
+    """It has length, order and items, and functions that take a sequence take it."""
     container = pages_of("/", "/a", "/b")
     assert len(container) == 3
     assert [page.value for page in container] == ["/", "/a", "/b"]
@@ -82,7 +82,8 @@ def test_the_container_is_like_a_sequence() -> None:
     assert [page.value for page in reversed(container)] == ["/b", "/a", "/"]
     assert container
     assert not pages_of()
-    assert not isinstance(container, Sequence)
+    assert isinstance(container, Sequence)
+    assert container.index(container[1]) == container.count(container[1]) == 1
     with pytest.raises(IndexError):
         _ = container[3]
 

@@ -500,7 +500,11 @@ def test_libraries_of_frames_take_the_frame_or_say_what_to_call(client: Client) 
     stats = outcomes[0].result()
     assert stats.to_pandas("pages").equals(stats.pages.to_pandas())
     assert pl.DataFrame(stats).equals(stats.to_polars())
-    for result in (outcomes, outcomes.compare_to(outcomes), stats.pages):
+    pages = stats.pages
+    counts = pages.to_polars().drop("share")
+    assert pl.DataFrame(pages).equals(counts)
+    assert pd.DataFrame(pages).to_dict("list") == counts.to_dict(as_series=False)
+    for result in (outcomes, outcomes.compare_to(outcomes)):
         assert pl.DataFrame(result).equals(result.to_polars())
         with pytest.raises(TypeError, match=r"call \.to_pandas\(\)"):
             pd.DataFrame(result)  # type: ignore[call-overload]  # no rows of pandas

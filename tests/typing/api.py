@@ -13,7 +13,6 @@ from sitestats import (
     Client,
     Entries,
     EventCount,
-    FieldNotRequestedError,
     HistogramEntry,
     InvalidInputError,
     ListEntry,
@@ -27,6 +26,7 @@ from sitestats import (
     StatsQuery,
     StatusError,
     TransportError,
+    UnrequestedAttributeError,
     Website,
     WebsiteList,
     WebsiteSpec,
@@ -132,7 +132,7 @@ def errors(client: Client, query: StatsQuery) -> float | None:
         value_error: ValueError = error
         assert_type(error.problems, tuple[Problem, ...])
         raise value_error from None
-    except FieldNotRequestedError as error:
+    except UnrequestedAttributeError as error:
         attribute_error: AttributeError = error
         raise attribute_error from None
     return None

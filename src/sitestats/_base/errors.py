@@ -9,7 +9,8 @@ The tree is split by what the caller can do::
       x ReadOnlyError                 use another client
       x ClientClosedError             use another client
       x InvalidInputError             correct the value; also a ValueError
-      x FieldNotRequestedError        request the field; also a KeyError
+      x FieldNotRequestedError        request the field
+        + UnrequestedAttributeError   also an AttributeError
       x MissingExtraError             install the extra; also an ImportError
       x TransportError                try later
         + ConnectionFailedError
@@ -66,6 +67,10 @@ class Problem(Public):
     where: str = ""
     """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
     the place in a file (``"websites.toml:12:5"``)."""
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
+        # Tools that hash arguments, such as Streamlit, hash this.
+        return type(self), (self.message, self.rule, self.section, self.where)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -201,11 +206,11 @@ class InvalidInputError(SiteStatsError, ValueError):
 
 
 @attrs.define(slots=False)
-class FieldNotRequestedError(SiteStatsError, AttributeError, KeyError):
+class FieldNotRequestedError(SiteStatsError):
     """A value was read that the query did not request.
 
-    It is also an ``AttributeError``, so that ``hasattr`` and ``getattr`` with a default
-    work, and a ``KeyError``.
+    It is no ``LookupError``, since templates take a ``LookupError`` for a value that is
+    empty.
     """
 
     message: str
@@ -213,6 +218,14 @@ class FieldNotRequestedError(SiteStatsError, AttributeError, KeyError):
     # If it had obj as well, the error would keep the whole result alive.
     name: str | None
     """What was read, such as ``"pages"``."""
+
+
+class UnrequestedAttributeError(FieldNotRequestedError, AttributeError):
+    """A value was read as an attribute, as in ``stats.pages``.
+
+    It is also an ``AttributeError``, so that ``hasattr`` and ``getattr`` with a default
+    work.
+    """
 
 
 @attrs.define(slots=False)

@@ -55,8 +55,8 @@ Requested: TypeAlias = Literal[FieldName, "events"]
 """What a response can have: a field, or the counts of events."""
 
 NameT = TypeVar("NameT", bound=FieldName)
-FieldsT = TypeVar("FieldsT", default=Any)
-FieldsT_co = TypeVar("FieldsT_co", covariant=True, default=Any)
+FieldsT = TypeVar("FieldsT", bound=FieldName, default=Any)
+FieldsT_co = TypeVar("FieldsT_co", bound=FieldName, covariant=True, default=Any)
 """The fields of a query; a list of unlike queries has the fields of all."""
 FieldsT_contra = TypeVar("FieldsT_contra", contravariant=True, default=Any)
 """The fields of a result; more fields than a caller demands do no harm."""

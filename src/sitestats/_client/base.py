@@ -342,6 +342,14 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         base = "" if settings is None else repr(self.base_url)
         return f"{type(self).__name__}({base})"
 
+    def __copy__(self, *_memo: object) -> NoReturn:
+        raise TypeError(
+            "a client is not copied, since it has connections: use this one, or make "
+            "another by with_options"
+        )
+
+    __deepcopy__ = __copy__
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a client is not pickled, since it has credentials and connections: make "

@@ -47,7 +47,7 @@ from .runner import AsyncRunner, Runner
 from .workers import Tasks, Threads
 
 if TYPE_CHECKING:
-    from sitestats._results.outcomes import OutcomeOf
+    from sitestats._results.outcomes import Outcome
 
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 WorkersT = TypeVar("WorkersT", Threads, Tasks)
@@ -241,12 +241,12 @@ class OutcomeStream(_Stream[Runner, Threads], Generic[FieldsT_contra]):
         self._enter()
         return self
 
-    def __iter__(self) -> Iterator[OutcomeOf[FieldsT_contra]]:
+    def __iter__(self) -> Iterator[Outcome[FieldsT_contra]]:
         self._check_open()
         return self
 
-    def __next__(self) -> OutcomeOf[FieldsT_contra]:
-        outcome: OutcomeOf[FieldsT_contra] | None = self._runner.run_blocking(
+    def __next__(self) -> Outcome[FieldsT_contra]:
+        outcome: Outcome[FieldsT_contra] | None = self._runner.run_blocking(
             self._next()
         )
         if outcome is None:
@@ -306,12 +306,12 @@ class AsyncOutcomeStream(_Stream[AsyncRunner, Tasks], Generic[FieldsT_contra]):
         self._enter()
         return self
 
-    def __aiter__(self) -> AsyncIterator[OutcomeOf[FieldsT_contra]]:
+    def __aiter__(self) -> AsyncIterator[Outcome[FieldsT_contra]]:
         self._check_open()
         return self
 
-    async def __anext__(self) -> OutcomeOf[FieldsT_contra]:
-        outcome: OutcomeOf[FieldsT_contra] | None = await self._next()
+    async def __anext__(self) -> Outcome[FieldsT_contra]:
+        outcome: Outcome[FieldsT_contra] | None = await self._next()
         if outcome is None:
             raise StopAsyncIteration
         return outcome

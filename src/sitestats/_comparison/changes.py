@@ -9,21 +9,24 @@ from typing import (
     Final,
     Literal,
     Never,
+    NoReturn,
     TypeAlias,
+    TypeVar,
     get_args,
 )
 
 import attrs
 from msgspec.structs import replace
 
+from sitestats._base.errors import FieldNotRequestedError, UnrequestedAttributeError
 from sitestats._base.fields import (
     CountName,
     entry_counts,
 )
+from sitestats._base.text import shown
 from sitestats._base.zones import common_zone
-from sitestats._public import Public
 from sitestats._results import late
-from sitestats._results.bases import Items, draw
+from sitestats._results.bases import Items, Named, draw, reduced
 from sitestats._results.entries import Entries, HistogramEntry, check_name
 from sitestats._results.tables import (
     Column,
@@ -50,7 +53,7 @@ Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 
 
 @attrs.frozen
-class Change(Public):
+class Change(Named):
     """One number now and before.
 
     >>> change = Change(150, 120)
@@ -62,6 +65,8 @@ class Change(Public):
     """The number in the requested period, or None if it is not known."""
     before: float | None
     """The number in the other period, or None if it is not known."""
+
+    __reduce__ = reduced
 
     @property
     def absolute(self) -> float | None:
@@ -84,14 +89,29 @@ class Change(Public):
         return f"{self.before} → {self.now}{grown}"
 
 
+NameT = TypeVar("NameT", bound=str)
+ValueT = TypeVar("ValueT")
+
+
+class Requested(dict[NameT, ValueT]):
+    """What was compared, by name. Another name is an error in a template, too, where a
+    ``KeyError`` would be an empty value.
+    """
+
+    def __missing__(self, name: object) -> NoReturn:
+        known = ", ".join(self) or "nothing"
+        message = f"{shown(name)} was not compared, but {known}"
+        raise FieldNotRequestedError(message, name=str(name))
+
+
 @attrs.frozen
-class EntryChange(Public):
+class EntryChange(Named):
     """One entry of a list in both periods."""
 
     value: Any
     """What is counted, such as a path, a country's code or an event; the day or hour
     of a histogram."""
-    counts: Mapping[str, Change]
+    counts: Mapping[str, Change] = attrs.field(hash=False)
     """The change of each count, by name."""
     direction: Direction
     """How the first count changed."""
@@ -108,20 +128,29 @@ class EntryChange(Public):
     hour_before: int | None = None
     """The other period's hour of the day, of a histogram of hours."""
 
+    __reduce__ = reduced
+
     @property
     def pageviews(self) -> Change:
         """Page views."""
-        return self.counts["pageviews"]
+        return self._count("pageviews")
 
     @property
     def visitors(self) -> Change:
         """Visitors."""
-        return self.counts["visitors"]
+        return self._count("visitors")
 
     @property
     def total(self) -> Change:
         """How often an event happened."""
-        return self.counts["total"]
+        return self._count("total")
+
+    def _count(self, name: str) -> Change:
+        if name not in self.counts:
+            known = ", ".join(self.counts)
+            message = f"the entry has no {name!r}, but {known}"
+            raise UnrequestedAttributeError(message, name=name)
+        return self.counts[name]
 
 
 @attrs.frozen(repr=False)

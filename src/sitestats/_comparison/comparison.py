@@ -27,7 +27,16 @@ from sitestats._base.fields import (
 from sitestats._base.text import counted
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results import late
-from sitestats._results.bases import Displayed, HasLists, Table, draw
+from sitestats._results.bases import (
+    Displayed,
+    HasLists,
+    Named,
+    Table,
+    draw,
+    is_attribute,
+    item_of,
+    reduced,
+)
 from sitestats._results.entries import check_list, check_name
 from sitestats._results.outcomes import (
     Succeeded,
@@ -46,7 +55,14 @@ from sitestats._results.tables import (
 )
 from sitestats._wire.messages import JsonValue
 
-from .changes import DAYS, Change, Changes, changed_columns, changes_of
+from .changes import (
+    DAYS,
+    Change,
+    Changes,
+    Requested,
+    changed_columns,
+    changes_of,
+)
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
@@ -54,7 +70,7 @@ _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "directi
 
 
 @attrs.frozen(repr=False)
-class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
+class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra]):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
@@ -69,6 +85,8 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     """The result of the requested period."""
     before: Stats[FieldsT_contra]
     """The result of the other period."""
+
+    __reduce__ = reduced
 
     @property
     def query(self) -> StatsQuery:
@@ -85,18 +103,18 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
     @property
     def totals(self) -> Mapping[TotalName, Change]:
         """The totals that both queries requested, by name."""
-        return {
-            name: total_change(self.now, self.before, name)
+        return Requested(
+            (name, total_change(self.now, self.before, name))
             for name in TOTALS
             if name in self.now.requested and name in self.before.requested
-        }
+        )
 
     @property
     def lists(self) -> Mapping[TableName, Changes]:
         """The changes of every list that both results have, by name, with the
         histogram and events.
         """
-        return {name: self[name] for name in TABLES if name in self}
+        return Requested((name, self[name]) for name in TABLES if name in self)
 
     def __contains__(self, name: object) -> bool:
         return name in TABLES and name in self.now and name in self.before
@@ -110,11 +128,14 @@ class Comparison(HasLists[TableName], Displayed, Generic[FieldsT_contra]):
         Raises:
             FieldNotRequestedError: The query did not request it, or it is not a list.
         """
+        if is_attribute(self, name):
+            # Django asks for an item before the attribute, and so does dict.
+            return cast("Changes", item_of(self, name))
         check_list(name)
         now, before = self.now, self.before
         changes = changes_of(
-            getattr(now, name),
-            getattr(before, name),
+            item_of(now, name),
+            item_of(before, name),
             partial=self.partial,
             begins=(now.first_day, before.first_day),
             interval=parameters_of(now.query).interval,

@@ -22,7 +22,7 @@ from sitestats._base.text import cut
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._results import late
-from sitestats._results.bases import draw
+from sitestats._results.bases import draw, reduced
 from sitestats._results.entries import check_name
 from sitestats._results.outcomes import (
     ManyResults,
@@ -50,6 +50,8 @@ class ComparedPair(Public):
     """The later outcome, or None if there is no such query."""
     before: Outcome | None
     """The earlier outcome, or None if there is no such query."""
+
+    __reduce__ = reduced
 
     @property
     def sides(self) -> tuple[Outcome, ...]:

@@ -8,6 +8,7 @@ mixed with it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
@@ -26,7 +27,6 @@ from sitestats._display.labels import (
 from sitestats._results.bases import Table
 from sitestats._results.tables import Column
 
-_STYLE: Final = files("sitestats._display").joinpath("style.css").read_text("utf-8")
 _LONG: Final = 24
 """The most characters of a text that stays on one line, as days and zones do."""
 _WIDTH: Final = 720
@@ -36,10 +36,16 @@ _TOP: Final = 14
 _TICK: Final = 104
 
 
+@cache
+def _style() -> str:
+    # Not at import: a table of text needs none.
+    return files("sitestats._display").joinpath("style.css").read_text("utf-8")
+
+
 def to_html(parts: Iterable[Part]) -> str:
     """The *parts* of a result as a fragment of HTML, with its style."""
     drawn = encodable("".join(map(_part, parts)))
-    return f"<style>\n{_STYLE}</style><div class='sitestats'>{drawn}</div>"
+    return f"<style>\n{_style()}</style><div class='sitestats'>{drawn}</div>"
 
 
 def _part(part: Part) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
+from functools import cache, singledispatch
 from itertools import pairwise
 from math import ceil, sqrt
 from statistics import median_low
@@ -380,7 +380,22 @@ def _plot_each(outcomes: CollectedOutcomes, ax: Any, *, most: int, sharey: bool)
     if any(drawn):
         look = {"loc": "outside upper right", "ncols": 2, **_LOOK}
         figure.legend(*grid[0].get_legend_handles_labels(), **look)
-    return grid
+    return grid.view(_axes_array())
+
+
+@cache
+def _axes_array() -> type[Any]:
+    """The class of axes side by side. Its module is imported with matplotlib."""
+    import numpy as np
+
+    class AxesArray(np.ndarray[Any, Any]):
+        """Axes of one figure."""
+
+        def _display_(self) -> Any:
+            # marimo shows this; of an array it would show the text.
+            return self.flat[0].figure
+
+    return AxesArray
 
 
 def _groups_of(outcomes: Sequence[Succeeded[Any]]) -> list[list[Stats]]:

@@ -23,6 +23,7 @@ from sitestats._base.text import shown
 from sitestats._base.zones import zone_names
 from sitestats._public import Public
 from sitestats._wire.cached import cached_property
+from sitestats._wire.messages import JsonValue
 
 from . import periods, rules, urls
 from .crossing import SeveralMetadata, SeveralValues, filters_of, metadata_of
@@ -625,6 +626,41 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
     # --- a value ---
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The query as plain values, ready for JSON: the host name, the ``page`` of the
+        address, and the ``parameters`` as they are sent.
+
+        ``period`` is a period that is named, whose days depend on the time zone, and
+        ``website_timezone`` the zone of the ``Website`` that the query was made of.
+        Both are None for other queries.
+
+        >>> query = StatsQuery("example.com").fields("visitors").limit(5)
+        >>> query.to_dict()["parameters"]["limit"]
+        '5'
+        """
+        word = self._word
+        return {
+            "hostname": self.hostname,
+            "page": self._page,
+            "parameters": dict(parameters_of(self).params),
+            "period": None if word is None else word.to_dict(),
+            "website_timezone": self._zone.get("timezone"),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, JsonValue]) -> StatsQuery:
+        """Read a query from what ``to_dict`` made of it.
+
+        Raises:
+            InvalidInputError: A value breaks a rule; ``problems`` of the error has all
+                of them.
+
+        >>> query = StatsQuery("example.com").fields("visitors").limit(5)
+        >>> StatsQuery.from_dict(query.to_dict()) == query
+        True
+        """
+        return _from_dict(values)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StatsQuery):
             return NotImplemented
@@ -632,6 +668,13 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    def __reduce__(self) -> tuple[type[PickledQuery], tuple[str]]:
+        # One text: caches compare pickles, and equal objects make unlike pickles if
+        # one of them has an object twice.
+        import json
+
+        return PickledQuery, (json.dumps(self.to_dict()),)
 
     def __repr__(self) -> str:
         return _code(self)
@@ -686,6 +729,63 @@ def _changed(
         query._zone if zone is None else zone,
     )
     return cast("StatsQuery[FieldsT]", changed)
+
+
+def _from_dict(values: Mapping[str, Any]) -> StatsQuery:
+    """A query of what ``to_dict`` made, each part by its rule."""
+    message = "give what StatsQuery.to_dict() returned"
+    with Problems() as problems:
+        try:
+            texts = {name: _text(text) for name, text in values["parameters"].items()}
+            page, period = values.get("page"), values.get("period")
+            zone = values.get("website_timezone")
+            hostname = problems.check(rules.hostname, values["hostname"])
+            word = None if period is None else NamedPeriod.from_dict(period)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise refusal("address", message, "from_dict") from None
+        if page is not None:
+            problems.check(rules.path, page)
+        params = {
+            name: problems.check(checked_param, name, text)
+            for name, text in texts.items()
+        }
+        problems.extend(periods.order_problems(params.get("start"), params.get("end")))
+    return _restored(hostname, page, params, word, zone)
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise TypeError("a parameter is sent as a text")
+    return given
+
+
+class PickledQuery:
+    """What makes a query of its pickle; a class, as Streamlit hashes no function."""
+
+    def __new__(cls, text: str) -> Any:
+        """Make the query that had this text."""
+        import json
+
+        values = json.loads(text)
+        period = values["period"]
+        word = None if period is None else NamedPeriod.from_dict(period)
+        params, zone = values["parameters"], values["website_timezone"]
+        return _restored(values["hostname"], values["page"], params, word, zone)
+
+
+def _restored(
+    hostname: Any, page: Any, params: dict[str, Any], word: Any, zone: str | None
+) -> StatsQuery:
+    texts = {name: text for name, text in params.items() if text is not None}
+    if word is not None:
+        # They are its days.
+        texts.pop("start", None)
+        texts.pop("end", None)
+    of_website: dict[str, str] = {}
+    if zone is not None:
+        of_website["timezone"] = texts.pop("timezone", zone)
+    empty = StatsQuery(hostname)
+    return _changed(empty, texts, word, of_website, page=page)
 
 
 def _zone_of(website: object) -> Mapping[str, str]:

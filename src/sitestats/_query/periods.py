@@ -29,6 +29,7 @@ from sitestats._base.zones import (
     zone_names,
 )
 from sitestats._public import Public
+from sitestats._wire.messages import JsonValue
 
 from .rules import broken, one_of, refusal, whole_number
 
@@ -122,6 +123,25 @@ class NamedPeriod(Public):
         if self.count > 1:
             return "last", f"{self.unit}s={self.count}"
         return "during", repr(f"{'last' if self.count else 'this'}-{self.unit}")
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The period as plain values, ready for JSON."""
+        return {"unit": self.unit, "count": self.count, "now": self.now.isoformat()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> NamedPeriod:
+        """Read a period from what ``to_dict`` made of it.
+
+        Raises:
+            ValueError: A value is not as ``to_dict`` makes it.
+        """
+        unit, count = values["unit"], values["count"]
+        now = datetime.fromisoformat(values["now"])
+        is_count = type(count) is int and count >= 0
+        is_unit = unit in {known for known, _ in WORDS.values()}
+        if not is_unit or not is_count or now.tzinfo is None:
+            raise ValueError("it is not what to_dict() made")
+        return cls(unit, count, now.astimezone(UTC))
 
     def days(self, zone: str | None) -> tuple[str, str]:
         """The first and the last day in *zone*."""

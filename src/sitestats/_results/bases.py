@@ -6,17 +6,20 @@ module is the only one of the results that does so.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import os
+import sys
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import cached_property
 from typing import (
     IO,
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Generic,
     Never,
     NoReturn,
@@ -28,16 +31,27 @@ from typing import (
 
 import attrs
 
-from sitestats._base.errors import UsageError
+from sitestats._base.errors import (
+    FieldNotRequestedError,
+    UnrequestedAttributeError,
+    UsageError,
+)
 from sitestats._base.fields import TABLES, TOTALS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
-from sitestats._public import Public
+from sitestats._public import Public, names_of
 from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
 
 from . import late
 from .tables import Column, beside, column_of, count_rows, to_dicts
+
+if TYPE_CHECKING:
+    # A tuple can be ordered and added to another one, which a result has no sense for.
+    from collections.abc import Sequence as TupleOf
+else:
+    TupleOf = tuple
 
 
 def draw(result: object, ax: object, **choices: Any) -> late.Axes:
@@ -339,6 +353,123 @@ class Table(HasRows[Never], Displayed):
         return self._as_text()
 
 
+# --- values by their names -----------------------------------------------------------
+
+
+class JsonName(str):
+    """A name in ``dict(result)``, with its value there."""
+
+    __slots__ = ("value",)
+    value: JsonValue
+
+
+class Named(Public):
+    """A result with values that are found by their names.
+
+    A template asks for an item where there is no attribute, and Django asks for it
+    first. Only an error that is neither an ``AttributeError`` nor a ``LookupError``
+    stops both: others are an empty value for them.
+
+    ``dict`` makes its ``to_dict()`` of it: FastAPI calls that for a result in a dict.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        to_dict: Callable[[], dict[str, JsonValue]]
+        """The values, ready for JSON."""
+    else:
+
+        def keys(self) -> Iterator[JsonName]:
+            """The names of ``to_dict()``, for ``dict(result)``."""
+            for text, value in self.to_dict().items():
+                name = JsonName(text)
+                name.value = value
+                yield name
+
+        def __getitem__(self, name: str) -> Any:
+            """A value by its name, for templates.
+
+            Raises:
+                FieldNotRequestedError: The query did not request it, or there is no
+                    such value.
+            """
+            return item_of(self, name)
+
+
+def is_attribute(result: Any, name: object) -> bool:
+    """Whether ``item_of`` finds *name* as an attribute, or in the JSON."""
+    if isinstance(name, JsonName):
+        return True
+    return (
+        isinstance(name, str)
+        and name[:1] != "_"
+        and hasattr(type(cast("object", result)), name)
+    )
+
+
+def item_of(result: Any, name: object) -> Any:
+    """The value of *name*, for a template or for ``dict``.
+
+    Raises:
+        FieldNotRequestedError: The query did not request it, or there is no such value.
+    """
+    kind: Any = type(cast("object", result))
+    if isinstance(name, JsonName):
+        return name.value
+    if not isinstance(name, str):
+        raise TypeError(f"{kind.__name__} has no items: read a value by its name")
+    if not is_attribute(result, name):
+        raise FieldNotRequestedError(
+            f"{kind.__name__} has no {shown(name)}: it has {names_of(kind)}", name=name
+        )
+    try:
+        return getattr(result, name)
+    except UnrequestedAttributeError as error:
+        raise FieldNotRequestedError(error.message, error.name) from None
+
+
+class Pickled:
+    """What makes a result of its pickle; a class, as Streamlit hashes no function."""
+
+    def __new__(cls, kind: type[Any], state: Any) -> Any:
+        """Make the result of class *kind* that had this state."""
+        result = object.__new__(kind)
+        result.__setstate__(state)
+        return result
+
+
+def reduced(self: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What a pickle has of an attrs class, and tools that hash arguments."""
+    kind: Any = type(cast("object", self))
+    return Pickled, (kind, self.__getstate__())
+
+
+# --- rows of values ------------------------------------------------------------------
+
+
+class Row(Named):
+    """An entry or a website.
+
+    Other libraries know it as a dataclass: ``dataclasses.asdict`` makes a dict of it,
+    so FastAPI and Flask make JSON, and pandas and polars read lists of them.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def read_as_dataclass(kind: type[Row], fields: Iterable[Any]) -> None:
+    """Let other libraries read *fields* of *kind*: what ``make_dataclass`` takes.
+
+    They are in the order of the annotations, by which polars finds the types.
+    """
+    dataclass: Any = dataclasses.make_dataclass(kind.__name__, fields, kw_only=True)
+    kind.__dataclass_fields__ = dataclass.__dataclass_fields__
+
+
 # --- results with items -------------------------------------------------------------
 
 
@@ -353,26 +484,30 @@ else:
     as_tuple = tuple
 
 
-@attrs.frozen(repr=False)
-class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
-    """Entries, websites or results in their order.
+class Listed(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
+    """What all lists of results can do.
 
     It has a length and can be iterated. An item is found by its place or by its name,
-    and a slice has the same class. It is not a ``Sequence``, so that libraries of data
-    frames take its frame, and do not mistake it for a list of opaque objects.
+    and a slice has the same class.
     """
 
-    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _items: tuple[ItemT_co, ...]
+
+        @functools.cached_property
+        def _places(self) -> Mapping[Any, list[int]]:
+            """The places of the items by their names: a scan of thousands for each of
+            them would take seconds.
+            """
+            return {}
 
     @abstractmethod
     def _names(self) -> Sequence[Any]:
         """The name that each item is found by."""
 
-    @cached_property
-    def _places(self) -> Mapping[Any, list[int]]:
-        """The places of the items by their names: a scan of thousands for each of them
-        would take seconds.
-        """
+    def _find_places(self) -> Mapping[Any, list[int]]:
         places: defaultdict[Any, list[int]] = defaultdict(list)
         for place, name in enumerate(self._names()):
             places[name].append(place)
@@ -412,6 +547,18 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         place = self._place_of(index) if isinstance(index, str | date | None) else index
         return self._items[place]
 
+    def index(self, item: object, start: int = 0, stop: int = sys.maxsize) -> int:
+        """The place of *item*, as of a list.
+
+        Raises:
+            ValueError: It is not there.
+        """
+        return self._items.index(item, start, stop)
+
+    def count(self, item: object) -> int:
+        """How often *item* is there, as of a list."""
+        return self._items.count(item)
+
     def _tables(self) -> Iterable[Table]:
         return [Table(getattr(self, "name", "websites"), self._table())]
 
@@ -419,7 +566,8 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         return [*filter(None, self._places)]
 
     def _part(self, part: slice) -> Self:
-        return attrs.evolve(self, items=self._items[part])
+        itself: Any = self
+        return cast("Self", attrs.evolve(itself, items=self._items[part]))
 
     def _as_named(self, name: Any) -> Any:
         """*name* as items have it: a host name as it is sent, a day as ISO 8601."""
@@ -442,3 +590,46 @@ class Items(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
 
     def __repr__(self) -> str:
         return self._as_text()
+
+
+@attrs.frozen(repr=False)
+class Items(Listed[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
+    """Results in their order.
+
+    It is not a ``Sequence``, so that libraries of data frames take its frame, and do
+    not mistake it for a list of opaque objects.
+    """
+
+    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
+
+    __reduce__ = reduced
+
+    @functools.cached_property
+    def _places(self) -> Mapping[Any, list[int]]:
+        return self._find_places()
+
+
+# Without slots, which a tuple can't have.
+@attrs.frozen(repr=False, slots=False)
+class Rows(Listed[ItemT_co, FieldT], TupleOf[ItemT_co], Generic[ItemT_co, FieldT]):
+    """Entries or websites in their order, each a ``Row``.
+
+    It is a ``Sequence``, and a tuple for libraries that know lists by their class, such
+    as FastAPI.
+    """
+
+    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
+
+    def __new__(cls, items: Iterable[ItemT_co] = (), **_values: object) -> Self:
+        """Make the tuple; the other values are attributes."""
+        make: Any = super().__new__
+        return cast("Self", make(cls, items))
+
+    def __attrs_post_init__(self) -> None:
+        # The tuple has used up what was given, where that was an iterator.
+        iterate = cast("Any", tuple).__iter__
+        object.__setattr__(self, "_items", tuple(iterate(self)))
+
+    @cached_property
+    def _places(self) -> Mapping[Any, list[int]]:
+        return self._find_places()

@@ -10,12 +10,22 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Never, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Never,
+    NewType,
+    TypeAlias,
+    TypeVar,
+)
 
 import attrs
 import msgspec
 
-from sitestats._base.errors import FieldNotRequestedError
+from sitestats._base.errors import FieldNotRequestedError, UnrequestedAttributeError
 from sitestats._base.fields import (
     COUNTS,
     FIELD_ROWS,
@@ -25,17 +35,22 @@ from sitestats._base.fields import (
 )
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
-from sitestats._public import Public
 from sitestats._wire.messages import JsonValue
 
 from . import late
-from .bases import Items, draw
+from .bases import Row, Rows, draw, read_as_dataclass
 from .tables import Column, Count, Hour, column_of, for_json
+
+if TYPE_CHECKING:
+    Moment: TypeAlias = dt.datetime
+else:
+    # polars would take the zone away from what an annotation calls a datetime.
+    Moment = NewType("Moment", dt.datetime)
 
 _HOUR: Final = dt.timedelta(hours=1)
 
 
-class Entry(Public):
+class Entry(Row):
     """What the entries of all lists can do."""
 
     __slots__ = ()
@@ -69,7 +84,7 @@ class Counted(Entry):
         Raises:
             FieldNotRequestedError: The query did not request it.
         """
-        raise FieldNotRequestedError(
+        raise UnrequestedAttributeError(
             "'seconds_on_page' was not requested: add it to the query's .fields(…), "
             "and each entry of a list has its own",
             name="seconds_on_page",
@@ -183,7 +198,7 @@ class HistogramEntry(
     visitors: Count
     """Visitors in this part of the period. A visitor may count in several parts, so
     their sum may be larger than the visitors of the whole period."""
-    start: dt.datetime | None = None
+    start: Moment | None = None
     """The beginning of an hour, in the zone of the response. None for other intervals,
     or if the zone is not known. The hour that is repeated at the end of summer time has
     two entries, the second one with ``fold=1``."""
@@ -213,6 +228,13 @@ class WeekEntry(HistogramEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
+for _kind in (
+    *(ListEntry, TimedListEntry, PageEntry, TimedPageEntry, EventCount),
+    *(HistogramEntry, HourEntry, WeekEntry),
+):
+    read_as_dataclass(_kind, [n for n in _kind.__struct_fields__ if n in _kind.columns])
+
+
 def entry_class(field: str, fields: Collection[str], interval: str | None) -> type[Any]:
     """The class of the entries of a list.
 
@@ -239,13 +261,14 @@ def entry_class(field: str, fields: Collection[str], interval: str | None) -> ty
 EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
-@attrs.frozen(repr=False)
-class Entries(Items[EntryT_co, Never], Generic[EntryT_co]):
+@attrs.frozen(repr=False, slots=False)
+class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
-    It acts as a sequence. An index is a position, an entry's value, an event's name or
-    a day's date, and a slice returns ``Entries`` again. It is no ``Sequence``, so that
-    libraries of data frames don't mistake it for a list of opaque objects.
+    It is a ``Sequence``. An index is a position, an entry's value, an event's name or
+    a day's date, and a slice returns ``Entries`` again. Libraries of data frames that
+    are given it take the entries' own values as columns; ``to_pandas`` and
+    ``to_polars`` have the share too, and the types of columns also without entries.
 
     >>> from sitestats import Entries, ListEntry
     >>> countries = Entries(

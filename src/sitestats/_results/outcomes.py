@@ -17,7 +17,17 @@ from sitestats._query.periods import as_date
 from sitestats._wire.messages import JsonValue
 
 from . import late
-from .bases import Displayed, FieldT, HasLists, Items, ItemT_co, Table, draw
+from .bases import (
+    Displayed,
+    FieldT,
+    HasLists,
+    Items,
+    ItemT_co,
+    Named,
+    Table,
+    draw,
+    reduced,
+)
 from .entries import Entries, check_list, entry_class
 from .stats import Stats
 from .tables import (
@@ -36,7 +46,7 @@ from .tables import (
 
 
 @attrs.frozen
-class Succeeded(Displayed, Generic[FieldsT_contra]):
+class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     """A query that succeeded.
 
     After a test of ``outcome.error is None``, a type checker knows the type of
@@ -60,6 +70,8 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
     error: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query succeeded."""
 
+    __reduce__ = reduced
+
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
         return self.stats
@@ -81,8 +93,13 @@ class Succeeded(Displayed, Generic[FieldsT_contra]):
         return self.stats
 
 
+def _said(error: SiteStatsError) -> tuple[type[SiteStatsError], str]:
+    """What makes errors equal: of a copy or a pickle, too."""
+    return type(error), str(error)
+
+
 @attrs.frozen
-class Failed(Displayed):
+class Failed(Displayed, Named):
     """A query that failed, and why.
 
     It does not affect the other queries.
@@ -100,11 +117,13 @@ class Failed(Displayed):
     """What was requested."""
     index: int
     """The query's position among all queries, from 0."""
-    error: SiteStatsError
+    error: SiteStatsError = attrs.field(eq=_said)
     """What ``client.stats.get`` would have raised; an exception that is not of this
     package is the cause of an ``UnexpectedError``."""
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
+
+    __reduce__ = reduced
 
     def result(self) -> NoReturn:
         """Raise the error."""
@@ -120,10 +139,8 @@ class Failed(Displayed):
         return Table(label_of(self.query), [column_of("", [error_of(self)])])
 
 
-Outcome: TypeAlias = Succeeded | Failed
-"""The outcome of one query."""
-OutcomeOf: TypeAlias = Succeeded[FieldsT_contra] | Failed
-"""The outcome of one query for these fields."""
+Outcome: TypeAlias = Succeeded[FieldsT_contra] | Failed
+"""The outcome of one query: ``Outcome[Literal["visitors"]]`` names its fields."""
 
 
 def error_of(outcome: Outcome | None) -> str | None:
@@ -295,11 +312,11 @@ def _in_order(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 @attrs.frozen(repr=False)
 class CollectedOutcomes(
-    ManyResults[OutcomeOf[FieldsT_contra], TableName], Generic[FieldsT_contra]
+    ManyResults[Outcome[FieldsT_contra], TableName], Generic[FieldsT_contra]
 ):
     """The outcomes of all queries, in the order of the queries."""
 
-    _items: tuple[OutcomeOf[FieldsT_contra], ...] = attrs.field(
+    _items: tuple[Outcome[FieldsT_contra], ...] = attrs.field(
         default=(), converter=_in_order
     )
     _collect: Collect | None = attrs.field(default=None, eq=False)
@@ -399,7 +416,7 @@ class CollectedOutcomes(
             if having := [one for one in self.succeeded if name in one.stats]:
                 yield name, type(self)(having)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # A pickle leaves out the client, which may hold a credential.
         return type(self), (self._items,)
 

@@ -21,9 +21,9 @@ from typing import (
 import attrs
 
 from sitestats._base.errors import (
-    FieldNotRequestedError,
     InvalidResponseError,
     Problem,
+    UnrequestedAttributeError,
     warn,
 )
 from sitestats._base.fields import (
@@ -40,7 +40,7 @@ from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Headers, JsonValue, load_json
 
 from . import late
-from .bases import Displayed, HasLists, draw
+from .bases import Displayed, HasLists, Named, draw, reduced
 from .entries import (
     Entries,
     EventCount,
@@ -60,7 +60,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
+class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
 
     Each requested field is an attribute of its plain type. Reading another field
@@ -343,7 +343,10 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
             **about,
             "truncated": [name for name, entries in lists.items() if entries.truncated],
             **self._values,
-            **{name: [*entries.to_dicts()] for name, entries in lists.items()},
+            **{
+                name: [entry.to_dict() for entry in entries]
+                for name, entries in lists.items()
+            },
         }
 
     @property
@@ -418,14 +421,13 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    def __iter__(self, *_name: object) -> NoReturn:
-        # FastAPI tries to make a dict of what a view returns, and shows this error.
+    __reduce__ = reduced
+
+    def __iter__(self) -> NoReturn:
         raise TypeError(
-            "a result has no items: read a field as stats.pages; for JSON, return "
+            "a result can't be iterated: read a field as stats.pages; for JSON, return "
             "stats.to_dict(); for rows, stats.to_dicts('pages') or a frame"
         )
-
-    __getitem__ = __iter__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stats):
@@ -457,7 +459,7 @@ class Stats(HasLists["TableName"], Displayed, Generic[FieldsT_contra]):
                 "see .raw()",
                 problems=self._unread[name],
             )
-        raise FieldNotRequestedError(self._why_not(name), name=name)
+        raise UnrequestedAttributeError(self._why_not(name), name=name)
 
     def _why_not(self, name: str) -> str:
         if name in self.requested:

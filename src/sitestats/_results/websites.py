@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Never
+from typing import Any, ClassVar, Never, get_type_hints
 
 import attrs
 
 from sitestats._base.errors import Problem
 from sitestats._wire.messages import JsonValue
 
-from .bases import Displayed, Items, Table
+from .bases import Displayed, Row, Rows, Table, read_as_dataclass, reduced
 from .tables import Column, Count, Name, column_of, of_rows
 
 
 @attrs.frozen
-class _NamedValues(Displayed):
+class _NamedValues(Displayed, Row):
     """Values that are shown by their names."""
+
+    __reduce__ = reduced
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by their names, ready for JSON.
@@ -76,7 +79,7 @@ class Website(_NamedValues):
     """Estimated page views in 30 days, from recent usage."""
     events: Count | None
     """Estimated events in 30 days, from recent usage."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = attrs.field(default=(), eq=False)
     """The values that are not as documented, each with its JSON path."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
@@ -89,11 +92,11 @@ class Website(_NamedValues):
         return tuple(problem.where.rpartition(".")[2] for problem in self.problems)
 
 
-@attrs.frozen(repr=False)
-class WebsiteList(Items[Website, Never]):
+@attrs.frozen(repr=False, slots=False)
+class WebsiteList(Rows[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 
-    It acts as a sequence. An index is a position or a host name, and a slice returns a
+    It is a ``Sequence``. An index is a position or a host name, and a slice returns a
     ``WebsiteList`` again. A notebook shows it as a table. Its frame has the nine values
     of the document, without ``extra``.
 
@@ -160,9 +163,27 @@ class AddedWebsite(_NamedValues):
     differences: tuple[Problem, ...] = ()
     """The values that differ from the request; ``where`` of each has the name, such as
     ``"timezone"``. The website was added with the other value."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = attrs.field(default=(), eq=False)
     """The values that are not as documented, each with its JSON path."""
     extra: Mapping[str, JsonValue] = attrs.field(
         factory=dict[str, JsonValue], hash=False
     )
     """What else the service sends, by its name there."""
+
+
+def _fields(kind: type[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The fields of an attrs class, for ``make_dataclass``. cattrs asks for them before
+    those of attrs, and needs types and defaults.
+    """
+    types = get_type_hints(kind, include_extras=True)
+    for field in attrs.fields(kind):
+        made: Any = dataclasses.field()
+        if field.name == "extra":
+            made = dataclasses.field(default_factory=dict[str, JsonValue])
+        elif field.default is not attrs.NOTHING:
+            made = dataclasses.field(default=field.default)
+        yield field.name, types[field.name], made
+
+
+for _kind in (Website, AddedWebsite):
+    read_as_dataclass(_kind, _fields(_kind))

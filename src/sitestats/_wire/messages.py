@@ -66,6 +66,10 @@ class HttpRequest(Public):
         pairs = [f"{_encoded(name)}={_encoded(value)}" for name, value in self.params]
         return f"{self.path}?{'&'.join(pairs)}"
 
+    def __reduce__(self) -> tuple[type[HttpRequest], tuple[object, ...]]:
+        # Tools that hash arguments, such as Streamlit, hash this.
+        return HttpRequest, tuple(getattr(self, name) for name in self.__match_args__)
+
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 
@@ -98,8 +102,8 @@ class Headers(Public, Mapping[str, str]):
             self._later = None
         return self._values
 
-    def __getstate__(self) -> dict[str, dict[str, str]]:
-        return {"_values": self._all()}
+    def __reduce__(self) -> tuple[type[Headers], tuple[dict[str, str]]]:
+        return Headers, (self._all(),)
 
     def __repr__(self) -> str:
         return f"Headers({self._all()})"
