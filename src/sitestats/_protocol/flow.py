@@ -19,7 +19,7 @@ import math
 from collections.abc import Generator
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -51,7 +51,8 @@ _EARLY: Final = 0.01
 # --- actions ------------------------------------------------------------------------
 
 
-class Moment(NamedTuple):
+@attrs.frozen
+class Moment:
     """One instant on two clocks, both in seconds."""
 
     monotonic: float

@@ -10,8 +10,9 @@ import ssl
 import sys
 import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 from idna import IDNAError
 
 from sitestats._base.errors import (
@@ -139,7 +140,8 @@ class Failures:
 # --- why a connection fails, and what to do ---------------------------------------
 
 
-class _Cause(NamedTuple):
+@attrs.frozen
+class _Cause:
     """What a failed connection comes from."""
 
     advice: str
