@@ -47,3 +47,36 @@ def test_as_many_requests_are_under_way_as_were_asked_for(
     monkeypatch.setattr(sitestats.Client, "from_env", noted)
     assert run(command, "--all", "--last", 2, "--concurrency", 80).code == 0
     assert made == [80]
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_report_is_html_or_markdown(
+    emulator: Emulator, run: Run, command: str
+) -> None:
+    """One website has all its lists, many have a row each, or the rows of one list."""
+    options = ("--last", 2, "--format")
+    for hosts in ([HOST], [HOST, f"blog.{HOST}"]):
+        done = run(command, *hosts, *options, "html")
+        assert done.code == 0
+        assert done.out.startswith("<!doctype html>")
+        assert done.out.count("<html") == 1
+        text = run(command, *hosts, *options, "markdown").out
+        assert "visitors" in text
+        assert HOST.replace(".", "") in text.replace("\\", "").replace(".", "")
+        assert ("| pages |" in text) is (len(hosts) == 1)
+    fields = ("-f", "visitors,pages", "--table", "pages")
+    text = run(command, *hosts, *fields, *options, "markdown").out
+    assert "/projects/xdotool/" in text
+    done = run(command, *hosts, *fields[:2], *options, "markdown")
+    assert (done.code, "--table" in done.err) == (2, True)
+
+
+def test_a_report_without_rows_says_so(emulator: Emulator, run: Run) -> None:
+    """No website of the period has an entry, or nothing changed."""
+    options = ("-f", "utm_terms", "--on", "2001-01-01", "--format", "markdown")
+    done = run("stats", HOST, f"blog.{HOST}", *options)
+    assert (done.code, "none" in done.out) == (0, True)
+    options = ("-f", "visitors", "--on", "2001-01-01", "--format", "markdown")
+    done = run("compare", HOST, f"blog.{HOST}", *options)
+    assert done.code == 0
+    assert "| 0 | 0 |" in done.out

@@ -50,7 +50,8 @@ def client() -> Iterator[Client]:
 
 def texts_of(result: Any) -> list[str]:
     """The texts that the HTML of a result shows, and what a terminal shows."""
-    html = "".join(Page(result._repr_html_()).texts)
+    page = Page(result._repr_html_())
+    html = "".join([*page.texts, *page.tips])
     return [html, terminal(result, width=200)]
 
 

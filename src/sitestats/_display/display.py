@@ -9,7 +9,6 @@ import attrs
 
 from sitestats._base.text import cut, plain
 from sitestats._display.describe import Part, describe
-from sitestats._display.html import to_html
 from sitestats._display.labels import MOST_ROWS, heading, heading_of, text_in
 from sitestats._results.bases import HasLists, Table
 from sitestats._results.tables import Column, count_rows
@@ -55,8 +54,20 @@ class Display:
         if self.code and isinstance(self.result, HasLists):
             yield self.result._code()  # noqa: SLF001 - of all results, for this folder
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """The result as HTML for a mail or a page: see ``Stats.to_html``."""
+        from sitestats._display.html import to_html
+
         return to_html(self._parts())
+
+    def to_markdown(self) -> str:
+        """The result as a text in Markdown: see ``Stats.to_markdown``."""
+        from sitestats._display.markdown import to_markdown
+
+        return to_markdown(self._parts())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions

@@ -282,10 +282,48 @@ class Displayed(Public):
         _displayed: Callable[[], Displayed]
         """The parts to show of a value whose class ``describe`` does not know."""
 
-    def _repr_html_(self) -> str:
+    def to_html(self, *, rows: int = 10) -> str:
+        """The result as a piece of HTML, as a notebook shows it: for a mail, or to put
+        into a page.
+
+        It is whole in itself: every style is an attribute, and it has no script, style
+        sheet or picture. Text from visitors is escaped. ``sitestats.analysis.Page``
+        makes a whole document of several results.
+
+        Args:
+            rows: The most rows of a table.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+        >>> "visitors" in client.stats.get(query).to_html()
+        True
+        """
         from sitestats._display.display import Display
 
-        return Display(self)._repr_html_()
+        return Display(self, rows).to_html()
+
+    def to_markdown(self, *, rows: int = 10) -> str:
+        """The result as a text in Markdown, with tables as GitHub has them.
+
+        Text from visitors is escaped: it makes no link, no mention and no HTML.
+
+        Args:
+            rows: The most rows of a table.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pages").on("yesterday")
+        >>> print(client.stats.get(query).pages.to_markdown(rows=1))
+        | pages | page views | visitors |
+        | :--- | ---: | ---: |
+        | /projects/xdotool/ | 69 | 57 |
+        <BLANKLINE>
+        … 49 more; others may be beyond the limit
+        <BLANKLINE>
+        """
+        from sitestats._display.display import Display
+
+        return Display(self, rows).to_markdown()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __rich_console__(
         self, console: late.Console, options: late.ConsoleOptions

@@ -7,5 +7,6 @@ package costs nothing until then.
 from __future__ import annotations
 
 from sitestats._display.display import Display
+from sitestats._display.page import Page
 
-__all__ = ["Display"]
+__all__ = ["Display", "Page"]

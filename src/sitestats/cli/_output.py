@@ -65,6 +65,18 @@ def print_workbook(result: Any) -> None:
     result.to_excel(sys.stdout.buffer)
 
 
+def print_document(shown: Any, view: View) -> None:
+    """Print a page of HTML, or Markdown."""
+    from sitestats.analysis import Display, Page
+
+    if view.output == "markdown":
+        text = Display(shown, rows=view.rows).to_markdown()
+    else:
+        text = Page("Website statistics", shown, rows=view.rows).to_html()
+    # Bytes are written, since a page is UTF-8 whatever the terminal's encoding is.
+    click.echo(text.encode("utf-8"), nl=False)
+
+
 def make_console() -> Console:
     """A rich console for tables; it wraps lines in a terminal alone."""
     # Rich is imported here, so that completion in a shell is fast.
@@ -114,6 +126,10 @@ def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) 
 
 # --- results of many websites -------------------------------------------------------
 
+DOCUMENTS: Final = frozenset(("html", "markdown"))
+"""The formats of reports and mails."""
+SHOWN: Final = DOCUMENTS | {"table"}
+"""The formats for people, which shorten lists."""
 _MOST_ENTRIES: Final = 10
 """The lines of a list in a table, unless there is a --limit."""
 _HIDDEN: Final = frozenset(("error", "query"))
@@ -146,7 +162,7 @@ class View:
         has_totals = not {*parameters.fields} <= {*parameters.lists}
         tables = [*(["totals"] if has_totals else []), *parameters.lists]
         known = ", ".join(tables)
-        has_one = self.output == "csv" or (self.output == "table" and not is_one)
+        has_one = self.output == "csv" or (self.output in SHOWN and not is_one)
         if self.table is not None and (self.table not in tables or not has_one):
             raise click.UsageError(
                 f"--table {self.table}: with --format csv, or for many websites, give "
@@ -154,7 +170,7 @@ class View:
             )
         if has_one and self.table is None and len(tables) > 1:
             raise click.UsageError(
-                "CSV, or a table of many websites, has rows of one thing: add --table "
+                "CSV, or a table of many websites, has rows of one kind: add --table "
                 f"with one of {known}"
             )
         table = self.table or next(iter(tables), None)
@@ -165,7 +181,7 @@ class View:
 view_options = into(
     "view",
     View,
-    format_option("table", "json", "csv", "jsonl", "xlsx"),
+    format_option("table", "json", "csv", "jsonl", "xlsx", "html", "markdown"),
     in_output(
         "--table",
         metavar="NAME",
@@ -231,11 +247,32 @@ def print_rows(
 def _print(joined: Found, view: View) -> None:
     if view.output == "xlsx":
         print_workbook(joined)
+    elif view.output in DOCUMENTS:
+        print_document(_document_of(joined, view), view)
     elif view.output == "csv":
         columns = [name for name in joined.columns(view.table) if name not in _HIDDEN]
         print_csv(columns, joined.to_dicts(view.table))
     elif rows := joined.to_dicts(view.table):
         _print_table(rows, view, getattr(joined, "differs", ""))
+
+
+def _document_of(joined: Found, view: View) -> Any:
+    """The outcomes as a notebook shows them; or the rows of a list, and of all totals
+    that are compared.
+    """
+    if view.table is None and isinstance(joined, sitestats.Outcomes):
+        return joined
+    columns = [
+        column
+        for column in joined._table(view.table)  # noqa: SLF001 - of all results
+        if column.name != "query" and _says_something(column.cells)
+    ]
+    return sitestats.types.Table(view.table or "totals", columns)
+
+
+def _says_something(cells: Sequence[object]) -> bool:
+    """Whether a column has more than no, nothing and empty texts; 0 is a number."""
+    return not cells or any(one is not False and one not in {None, ""} for one in cells)
 
 
 def _joined(rows: Sequence[Sequence[sitestats.Outcome]], size: int) -> Found:

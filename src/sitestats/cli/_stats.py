@@ -19,10 +19,12 @@ from sitestats._query.periods import RELATIONS, WORDS, Unit
 from . import _options as options
 from ._exits import Code, exit_with, tell
 from ._output import (
+    SHOWN,
     Row,
     Rows,
     View,
     make_console,
+    print_document,
     print_json,
     print_rows,
     print_workbook,
@@ -36,6 +38,8 @@ OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 """The default fields for many websites, which are a row each."""
 OVERVIEW: Final = (*OVERVIEW_OF_MANY, "histogram", "pages", "countries", "referrers")
 """The default fields for one website."""
+SINGLE: Final = frozenset(("json", "xlsx", *SHOWN))
+"""The formats that have all of one result, and not a row for each of many."""
 COMPARED: Final = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 """The default fields for a comparison of one website."""
 
@@ -82,7 +86,7 @@ def stats(
         return [(part,) for part in (query.each(each) if each else [query])]
 
     is_one = hosts.is_one() and each is None
-    single = is_one and view.output in {"table", "json", "xlsx"}
+    single = is_one and view.output in SINGLE
     fields = OVERVIEW if is_one else OVERVIEW_OF_MANY
     _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
@@ -119,7 +123,7 @@ def compare(*, against: str, hosts: options.Hosts, view: View, **request: Any) -
     def split(query: StatsQuery) -> list[Row]:
         return [(query, other_query(query, against))]
 
-    single = hosts.is_one() and view.output in {"table", "json", "xlsx"}
+    single = hosts.is_one() and view.output in SINGLE
     fields = COMPARED if single else OVERVIEW_OF_MANY
     _run(split, fields, hosts=hosts, view=view, is_single=single, **request)
 
@@ -162,6 +166,8 @@ def _print_one(
             print_json(shown.to_dict())
         case "xlsx":
             print_workbook(shown)
+        case "html" | "markdown":
+            print_document(shown, view)
         case _:
             from sitestats.analysis import Display
 
