@@ -203,7 +203,11 @@ class Changes(Items[EntryChange, Never]):
         )
 
     def plot(
-        self, count: CountName | None = None, *, ax: late.Axes | None = None
+        self,
+        count: CountName | None = None,
+        *,
+        ax: late.Axes | None = None,
+        **_others: Never,
     ) -> late.Axes:
         """Draw each entry's count in both periods (the extra ``plot``).
 
@@ -224,7 +228,7 @@ class Changes(Items[EntryChange, Never]):
         names = entry_counts(self.name)
         name = count or names[0]
         check_name(name, names, "a count of an entry")
-        return draw(self, ax, count=name)
+        return draw(self, ax, _others, count=name)
 
     def _table(self, _field: None = None) -> Sequence[Column]:
         days = {name: getattr(self, name) for name in DAYS}

@@ -8,6 +8,7 @@ from typing import (
     Any,
     Final,
     Generic,
+    Never,
     TypeVar,
     cast,
 )
@@ -214,6 +215,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         count: CountName = "pageviews",
         *,
         ax: late.Axes | None = None,
+        **_others: Never,
     ) -> late.Axes:
         """Draw both periods (the extra ``plot``).
 
@@ -253,7 +255,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
                 "there is nothing to compare: add 'histogram' to the query's fields",
                 name="histogram",
             )
-        return draw(self, ax, field=field or "", count=count)
+        return draw(self, ax, _others, field=field or "", count=count)
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import (
     Any,
     NamedTuple,
+    Never,
     Self,
 )
 
@@ -197,7 +198,11 @@ class Comparisons(ManyResults[Comparison, TableName]):
         return sorted(rows, key=_by_size)
 
     def plot(
-        self, total: TotalName | None = None, *, ax: late.Axes | None = None
+        self,
+        total: TotalName | None = None,
+        *,
+        ax: late.Axes | None = None,
+        **_others: Never,
     ) -> late.Axes:
         """Draw a total of each website in both periods (the extra ``plot``).
 
@@ -221,7 +226,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
         """
         total = total or (self.totals[0] if self.totals else "pageviews")
         _ = self.largest(total)
-        return draw(self, ax, total=total)
+        return draw(self, ax, _others, total=total)
 
     def _lists(self) -> Iterator[tuple[str, Comparisons]]:
         for name in TABLES:

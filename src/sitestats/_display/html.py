@@ -33,7 +33,9 @@ _LONG: Final = 24
 """The most characters of a text that stays on one line, as days and zones do."""
 _HEIGHT: Final = 130
 """The height of a chart, in pixels."""
-_MOST_TICKS: Final = 7
+_MOST_TICKS: Final = 6
+_MOST_LABELLED: Final = 7
+"""The most bars that have a label each."""
 _LEAST_TICK: Final = 0.14
 """The part of a chart's width that the label of a tick needs."""
 _MOST_COUNTS: Final = 14
@@ -196,7 +198,7 @@ def _chart(chart: Chart) -> str:
 
 def _ticks(bars: Sequence[Bar]) -> Iterator[str]:
     """The labels below a chart, each below the first of so many bars."""
-    every = -(-len(bars) // _MOST_TICKS)
+    every = 1 if len(bars) <= _MOST_LABELLED else -(-len(bars) // _MOST_TICKS)
     year = ""
     for index in range(0, len(bars), every):
         bar, width = bars[index], min(every, len(bars) - index)

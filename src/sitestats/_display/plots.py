@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import ceil, sqrt
 from statistics import median_low
 from textwrap import fill
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from sitestats._base.errors import load_extra
 from sitestats._base.text import cut, plain
@@ -54,12 +54,27 @@ _SMALL: Final = 4.2
 """The mean width of a letter of small text, in points."""
 
 _DAY: Final = dt.timedelta(days=1)
-# They differ in lightness, and can be seen on a light and on a dark page.
-_STRONG: Final = "#0B5394"
-"""The colour of visitors, and of the present period."""
-_SOFT: Final = "#6FB1E0"
-"""The colour of page views, and of the earlier period."""
-_WEEKEND: Final = {"facecolor": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
+
+
+class _Colours(NamedTuple):
+    """The colours of a plot, which differ in lightness."""
+
+    strong: str
+    """Of visitors, and of the present period."""
+    soft: str
+    """Of page views, and of the earlier period."""
+    weekend: float
+    """How much of the grey of weekends is seen."""
+    not_whole: float
+    """How much of the hatching of what is not whole is seen."""
+
+
+_ON_LIGHT: Final = _Colours("#0B5394", "#6FB1E0", weekend=0.15, not_whole=0.4)
+_ON_DARK: Final = _Colours("#9CD2F7", "#2F6DA6", weekend=0.3, not_whole=0.7)
+_HALF: Final = 1.5
+"""Half of the sum of a colour's three parts."""
+
+_WEEKEND: Final = {"facecolor": "gray", "linewidth": 0, "zorder": 0}
 # The axis shows hours, days or months, and the year once.
 _DATES: Final = {
     "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S.%f"],
@@ -70,7 +85,6 @@ _LOOK: Final = {"fontsize": "small", "frameon": False}
 _NOT_WHOLE: Final = {
     "facecolor": "none",
     "edgecolor": "gray",
-    "alpha": 0.4,
     "hatch": "//",
     "linewidth": 0,
     "zorder": 0,
@@ -116,7 +130,7 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
     label, count = entries.columns()[:2]
     shown = entries[: _room_of(ax)]
     names = [name or unknown(entries.name) for name in shown.column(label)]
-    ax.barh(range(len(shown)), shown.column(count), color=_SOFT)
+    ax.barh(range(len(shown)), shown.column(count), color=_colours_of(ax).soft)
     _rows(ax, names, len(entries), heading(count), CUT if entries.truncated else "")
     _set_title(ax, heading(entries.name), only(entries.filters))
 
@@ -170,7 +184,8 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
     gaps = [later - when for when, later in pairwise(whens) if later > when]
     step = median_low(gaps) if gaps else _DAY
     has_bars = len(entries) <= _MOST_BARS
-    for count, color in (("pageviews", _SOFT), ("visitors", _STRONG)):
+    colours = _colours_of(ax)
+    for count, color in (("pageviews", colours.soft), ("visitors", colours.strong)):
         counts = [getattr(entry, count) for entry in entries]
         if has_bars:
             ax.bar(whens, counts, step * 0.8, label=heading(count), color=color)
@@ -184,14 +199,19 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
     for entry, when in zip(entries, whens, strict=True):
         if mark := marks(partial=entry.partial, clipped=entry.clipped):
             # The mark is visible even where the count is still 0.
-            ax.axvspan(when - shift, when - shift + step, **_NOT_WHOLE)
+            look = _NOT_WHOLE | {"alpha": colours.not_whole}
+            ax.axvspan(when - shift, when - shift + step, **look)
             reasons.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
     is_grey = any(weekends) and step <= _DAY
     # Weekends are grey only if the days can be told apart.
     if is_grey := is_grey and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY:
         ends = [x - shift for when in whens for x in (when, when + step)]
-        look = _WEEKEND | {"transform": ax.get_xaxis_transform(), "where": weekends}
+        look = _WEEKEND | {
+            "alpha": colours.weekend,
+            "transform": ax.get_xaxis_transform(),
+            "where": weekends,
+        }
         ax.fill_between(ends, 0, 1, **look)
     _set_time_axis(ax, whens)
     return joined(
@@ -239,9 +259,10 @@ def _lines(ax: Any, comparison: Comparison, count: str) -> None:
     # A period that has not begun would look like a fall.
     begun = (_when_of(entry) for entry in comparison.now.histogram if entry.partial)
     end = min(begun, default=_plain(dt.date.max))
+    colours = _colours_of(ax)
     for side, stats, color, style in (
-        ("before", comparison.before, _SOFT, (0, (4, 1.5))),
-        ("now", comparison.now, _STRONG, "solid"),
+        ("before", comparison.before, colours.soft, (0, (4, 1.5))),
+        ("now", comparison.now, colours.strong, "solid"),
     ):
         points = sorted(
             (when, value)
@@ -311,7 +332,11 @@ def _pairs(
 ) -> None:
     """Draw two bars for each change."""
     shown = changes[: _room_of(ax)]
-    for side, shift, color in (("now", -0.2, _STRONG), ("before", 0.2, _SOFT)):
+    colours = _colours_of(ax)
+    for side, shift, color in (
+        ("now", -0.2, colours.strong),
+        ("before", 0.2, colours.soft),
+    ):
         counts = [getattr(change, side) or 0 for _, change in shown]
         places = [place + shift for place in range(len(shown))]
         ax.barh(places, counts, 0.4, label=side, color=color)
@@ -436,6 +461,15 @@ def _grid(count: int, *, sharey: bool) -> Any:
 
 
 # --- texts and colours ------------------------------------------------------------
+
+
+def _colours_of(ax: Any) -> _Colours:
+    """The colours that can be seen where the axes have their text: a style of
+    matplotlib may have a dark page, or none at all.
+    """
+    colors = load_extra("matplotlib.colors", extra="plot")
+    text = colors.to_rgb(ax.xaxis.label.get_color())
+    return _ON_DARK if sum(text) > _HALF else _ON_LIGHT
 
 
 def _set_title(ax: Any, *lines: str) -> None:

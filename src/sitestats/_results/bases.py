@@ -54,12 +54,20 @@ else:
     TupleOf = tuple
 
 
-def draw(result: object, ax: object, **choices: Any) -> late.Axes:
+def draw(
+    result: object, ax: object, others: Mapping[str, object] = {}, **choices: Any
+) -> late.Axes:
     """Draw *result* with matplotlib into *ax*, or into new axes; return the axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
+        TypeError: There are *others*, such as the size that other libraries take.
     """
+    for name in others:
+        raise TypeError(
+            f"plot takes no {name}: change the axes that it returns, or pass your own, "
+            "by figure, axes = plt.subplots(figsize=(8, 4)) and .plot(ax=axes)"
+        )
     from sitestats._display.plots import plot
 
     axes: late.Axes = plot(result, ax, **choices)
@@ -313,7 +321,7 @@ class Displayed(Public):
         >>> print(client.stats.get(query).pages.to_markdown(rows=1))
         | pages | page views | visitors |
         | :--- | ---: | ---: |
-        | /projects/xdotool/ | 69 | 57 |
+        | /projects/xdotool/ | 62 | 47 |
         <BLANKLINE>
         … 49 more; others may be beyond the limit
         <BLANKLINE>

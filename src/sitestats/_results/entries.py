@@ -328,7 +328,7 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     def _names(self) -> Sequence[object]:
         return [*map(for_json, self.column(self.entry_type.columns[0]))]
 
-    def plot(self, *, ax: late.Axes | None = None) -> late.Axes:
+    def plot(self, *, ax: late.Axes | None = None, **_others: Never) -> late.Axes:
         """Draw the entries with matplotlib (the extra ``plot``).
 
         A histogram has bars of page views, and of visitors in front; more than 60
@@ -350,7 +350,7 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
         >>> client.stats.get(query).histogram.plot().get_xlabel()
         'grey: Saturday and Sunday'
         """
-        return draw(self, ax)
+        return draw(self, ax, _others)
 
 
 def check_name(name: object, known: Sequence[str], what: str) -> None:

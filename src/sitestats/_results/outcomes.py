@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, Final, Generic, NoReturn, Self, TypeAlias, cast
+from typing import Any, Final, Generic, Never, NoReturn, Self, TypeAlias, cast
 
 import attrs
 
@@ -358,6 +358,7 @@ class CollectedOutcomes(
         ax: late.Axes | Sequence[late.Axes] | late.AxesArray | None = None,
         most: int = 24,
         sharey: bool = False,
+        **_others: Never,
     ) -> late.AxesArray:
         """Draw the histogram of each website, side by side (the extra ``plot``).
 
@@ -386,7 +387,7 @@ class CollectedOutcomes(
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
-        axes: Any = draw(self, ax, most=most, sharey=sharey)
+        axes: Any = draw(self, ax, _others, most=most, sharey=sharey)
         self._warn("histogram")
         return cast("late.AxesArray", axes)
 

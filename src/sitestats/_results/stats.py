@@ -12,6 +12,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Never,
     NoReturn,
     TypeAlias,
     Unpack,
@@ -373,7 +374,11 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         return warned([Comparison(self, before)])[0]
 
     def plot(
-        self, field: TableName | None = None, *, ax: late.Axes | None = None
+        self,
+        field: TableName | None = None,
+        *,
+        ax: late.Axes | None = None,
+        **_others: Never,
     ) -> late.Axes:
         """Draw the histogram or a list, with the website and the period as the title.
 
@@ -398,7 +403,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         name = field or [*dict(self._entries()), "histogram"][0]
         check_list(name)
         self._value(name)
-        return draw(self, ax, field=name)
+        return draw(self, ax, _others, field=name)
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is None:
