@@ -371,7 +371,8 @@ def check_list(name: object) -> None:
     Raises:
         FieldNotRequestedError: It is not.
     """
-    if isinstance(name, Collection) and not isinstance(name, str):
+    are_several = isinstance(name, Collection) and not isinstance(name, str)
+    if are_several:
         raise FieldNotRequestedError(
             f"{shown(name)} is not a list, and the service has no table that crosses "
             "two: request one for each value of the other, by "
