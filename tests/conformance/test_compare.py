@@ -206,6 +206,18 @@ def test_a_difference_is_reported_once_for_its_cause(service: Emulator) -> None:
     assert json.dumps(bare.to_dict())
 
 
+def test_an_ignored_zone_is_one_difference(service: Emulator) -> None:
+    """Other times, and a wrong zone that is not refused, have the same cause. It says
+    what that means for you.
+    """
+    comparison = compared(service, change="ignore timezone")
+    (line,) = [one for one in str(comparison).splitlines() if one.startswith("✗")]
+    assert line.startswith("✗ timezone: another zone, in the emulator the requested ")
+    assert "request no other zone" in line
+    names = {"timezone", "timezone-lower-case", "period-summer-time"}
+    assert {case.name for case in comparison.different} == names
+
+
 # -- what can't be compared
 
 

@@ -251,6 +251,9 @@ def _differences(
         text = anonymised(data.get("error") or data.get("message") or "")
         why, one = "", {"status": f"{response.status} {text}".strip()}
         other = {"status": str(ours.status)}
+        # A service that ignores zones can't refuse one.
+        if _zone(data.get("timezone"), case) == _OTHER_ZONE:
+            one, other = {"$.timezone": _OTHER_ZONE}, {"$.timezone": _REQUESTED_ZONE}
     differing = [
         where
         for where in dict.fromkeys((*other, *one))
@@ -260,6 +263,7 @@ def _differences(
         CaseDifference(where, *(e.get(where, _absent(where)) for e in (one, other)))
         for where in differing
         if not any(_is_within(where, whole) for whole in differing)
+        and not (where in _IN_ZONE and one.get("$.timezone") == _OTHER_ZONE)
     )
 
 
@@ -315,6 +319,10 @@ _NUMBER: Final = re.compile(r"(\x1b\[[\d;]*)|\d+")
 _CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _SHOWN: Final = re.compile(r"\d{1,4}|[\d-]{7,10}(?:T[\d:.]{5,15}(?:Z|[+-][\d:]+))?")
 """Versions, dates and times, which are not numbers of visitors."""
+_REQUESTED_ZONE: Final = "the requested zone"
+_OTHER_ZONE: Final = "another zone"
+_IN_ZONE: Final = ("$.start", "$.end")
+"""What differs in another zone: the zone is the cause."""
 _TIMES: Final = ("date", "hour", "week", "year")
 """The values of a histogram's entry that depend on the period alone."""
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
@@ -394,7 +402,7 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
         for entry in entries:
             yield from _places(f"{where}[]", entry, case)
     elif name in case.values:
-        yield where, "more than 0" if name == "pageviews" and value else _shown(value)
+        yield where, _compared_value(name, value, case)
     else:
         called, form = _FORMS.get(where, _FORMS.get(name, ("", "(?!)")))
         kind = "null" if value is None else type(value).__name__
@@ -404,6 +412,22 @@ def _places(where: str, value: Any, case: Case) -> Iterator[tuple[str, str]]:
 
 def _shown(value: object) -> str:
     return str(value) if _SHOWN.fullmatch(str(value)) else anonymised(value)
+
+
+def _compared_value(name: str, value: object, case: Case) -> str:
+    """A value that *case* compares."""
+    if name == "timezone":
+        return _zone(value, case)
+    return "more than 0" if name == "pageviews" and value else _shown(value)
+
+
+def _zone(value: object, case: Case) -> str:
+    """The zone of a response, by the zone that *case* requests."""
+    requested = case.params.get("timezone", "")
+    if requested and value == requested:
+        return _REQUESTED_ZONE
+    is_other = isinstance(value, str) and value.casefold() != requested.casefold()
+    return _OTHER_ZONE if requested and is_other else _shown(value)
 
 
 def _odd(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
