@@ -436,20 +436,13 @@ def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
     """The pipeline, whose own files are in *scratch* or beside the database."""
     import dlt
 
-    if (to.name, to.dataset) == ("duckdb", _NAME):
-        # DuckDB would take this name for the database's name.
-        raise click.UsageError(
-            f"--dataset {_NAME}: the file has that name: choose another"
-        )
-    destination: Any = to.name
-    if destination == "duckdb":
-        # dlt would load once more into the old file after the folder was moved.
-        destination = dlt.destinations.duckdb(str(Path(f"{_NAME}.duckdb").absolute()))
+    from sitestats.warehouse import destination_named
+
     # The folder is beside the database: pending packages belong to one destination.
     name = f"{to.name}-{to.dataset}".replace(os.sep, "_")
     return dlt.pipeline(
         _NAME,
-        destination=destination,
+        destination=destination_named(to.name, _NAME, to.dataset),
         dataset_name=to.dataset,
         pipelines_dir=str(Path(scratch or ".dlt", "pipelines", name).absolute()),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sitestats._base.errors import MissingExtraError
 
 try:
+    from ._destinations import destination_named as destination_named
     from ._errors import DestinationError
     from ._errors import readable_errors as readable_errors
     from ._source import Estimate, sitestats_source

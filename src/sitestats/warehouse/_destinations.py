@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+from weakref import WeakKeyDictionary
 
 import attrs
+import dlt
 
-from sitestats._base.errors import BusyError
+from sitestats._base.errors import BusyError, InvalidInputError, Problem
 from sitestats._base.lock_files import locked
 
 if TYPE_CHECKING:
@@ -45,20 +47,35 @@ class Destination:
     """The format of the files to load; None for the destination's own."""
     keeps_old_rows: bool = False
     """Whether files are only added, so that the latest rows of a day count."""
-    has_comments: bool = False
-    """Whether tables and columns get comments."""
+    comments: str | None = None
+    """The SQL that selects the comments of the tables and columns in a schema; None if
+    they get none. The row of a table itself has no column."""
     has_keys: bool = False
     """Whether tables get a primary key."""
     lasting: re.Pattern[str] = re.compile(r"(?!)")
     """The texts of failures that no later attempt mends."""
     file: Callable[[Pipeline], Path | None] = lambda _: None
     """The one file that it is."""
+    make: Callable[[str, str], Any] | None = None
+    """Makes what dlt loads into, from the name for a file in the current folder and the
+    name of the dataset; without it, dlt finds the destination by its own name."""
 
 
 def destination_of(pipeline: Pipeline) -> Destination:
     """What is special about the destination of *pipeline*."""
     kind = pipeline.destination.destination_type.rpartition(".")[2]
     return _SPECIAL.get(kind, _OTHER)
+
+
+def destination_named(kind: str, name: str, dataset: str) -> Any:
+    """What dlt loads *dataset* into: the destination that dlt calls *kind*. If that is
+    a file, it has this *name*, in the current folder.
+
+    Raises:
+        InvalidInputError: The file can't have a dataset of this name.
+    """
+    make = _SPECIAL.get(kind, _OTHER).make
+    return kind if make is None else make(name, dataset)
 
 
 def has_lock(pipeline: Pipeline) -> bool:
@@ -115,11 +132,34 @@ def alone_with(path: Path, what: str) -> Generator[Look]:
             holder.unlink(missing_ok=True)
 
 
+_DUCKDB_FILES: Final = WeakKeyDictionary["Pipeline", Path]()
+"""The databases of pipelines: dlt takes a while to find one in its configuration."""
+_COMMENTS_IN_DUCKDB: Final = (
+    "SELECT table_name, column_name, comment FROM ("
+    "SELECT schema_name, database_name, table_name, NULL AS column_name, comment "
+    "FROM duckdb_tables() UNION ALL "
+    "SELECT schema_name, database_name, table_name, column_name, comment "
+    "FROM duckdb_columns()) AS described "
+    "WHERE database_name = current_database() AND schema_name = %s"
+)
+
+
 def _duckdb_file(pipeline: Pipeline) -> Path | None:
-    credentials: Any = pipeline.destination_client().config.credentials
+    if pipeline not in _DUCKDB_FILES:
+        credentials: Any = pipeline.destination_client().config.credentials
+        _DUCKDB_FILES[pipeline] = Path(credentials.database)
     # A connection that was given has ":external:" in place of a path.
-    database = Path(credentials.database)
+    database = _DUCKDB_FILES[pipeline]
     return database if database.is_absolute() else None
+
+
+def _duckdb_named(name: str, dataset: str) -> Any:
+    if dataset == name:
+        # DuckDB would take this name for the database's name.
+        why = f"--dataset {name}: the file has that name: choose another"
+        raise InvalidInputError([Problem(why)])
+    # dlt would load once more into the old file after the folder was moved.
+    return dlt.destinations.duckdb(str(Path(f"{name}.duckdb").absolute()))
 
 
 def _lock_of_duckdb(pipeline: Pipeline) -> AbstractContextManager[Look] | None:
@@ -165,6 +205,13 @@ _OF_LOCK: Final = (
     "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND (classid::bigint << 32) | objid::bigint = %s"
+)
+_COMMENTS_IN_POSTGRES: Final = (
+    "SELECT relname, attname, description FROM pg_description "
+    "JOIN pg_class ON pg_class.oid = objoid AND classoid = 'pg_class'::regclass "
+    "JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+    "LEFT JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid "
+    "AND objsubid > 0 WHERE nspname = %s"
 )
 _HELD: Final = f"SELECT pid {_OF_LOCK} AND pid = pg_backend_pid()"
 _HOLDER: Final = (
@@ -238,16 +285,17 @@ _SPECIAL: Final = {
     "duckdb": Destination(
         lock=_lock_of_duckdb,
         has_lock=True,
-        has_comments=True,
+        comments=_COMMENTS_IN_DUCKDB,
         # dlt takes a broken file for a lost connection too.
         lasting=re.compile(""),
         file=_duckdb_file,
+        make=_duckdb_named,
     ),
     "postgres": Destination(
         lock=_lock_in_postgres,
         has_lock=True,
         file_format=_format_for_postgres,
-        has_comments=True,
+        comments=_COMMENTS_IN_POSTGRES,
         has_keys=True,
         lasting=re.compile(
             r"authentication failed|(database|role) \S+ does not exist|no pg_hba\.conf"

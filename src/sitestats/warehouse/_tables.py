@@ -174,15 +174,18 @@ def columns_of(table: str, lists: Collection[str]) -> list[str]:
     return [name for name in COLUMNS[table] if name not in others]
 
 
-def comments(table: str, name: str, known: Collection[str]) -> list[str]:
-    """The SQL that describes *table*, of that qualified *name*, and the *known* columns
-    of it, in a database.
+def comments(
+    table: str, name: str, known: Collection[str]
+) -> Iterator[tuple[str | None, str, str]]:
+    """The descriptions of *table*, of that qualified *name*, and of the *known* columns
+    of it: for each its column, its text, and the SQL that sets it.
     """
-    column = f"COMMENT ON COLUMN {name}"
-    columns = [
-        f"{column}.{n} IS '{_COLUMNS[n][1]}'" for n in COLUMNS[table] if n in known
-    ]
-    return [f"COMMENT ON TABLE {name} IS '{about(table)}'", *columns]
+    text = about(table)
+    yield None, text, f"COMMENT ON TABLE {name} IS '{text}'"
+    for column in COLUMNS[table]:
+        if column in known:
+            text = _COLUMNS[column][1]
+            yield column, text, f"COMMENT ON COLUMN {name}.{column} IS '{text}'"
 
 
 def about(table: str) -> str:
