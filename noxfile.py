@@ -53,6 +53,7 @@ WHEELS_IN_PYODIDE = (
     "httpx2-jsfetch",
     "micropip",
     "certifi",
+    "httpcore2",
     "hypothesis",
     "pytest",
     "pytest-timeout",
@@ -346,7 +347,10 @@ def browser(session: nox.Session) -> None:
     )
     shutil.copy(built_wheel(session), wheels)
     env = {"PYODIDE": str(folder)}
-    session.run("pytest", "tests/browser/in_pyodide.py", *session.posargs, env=env)
+    # The tests within Pyodide are one test.
+    patient = ("-o", "faulthandler_timeout=0")
+    tests = "tests/browser/in_pyodide.py"
+    session.run("pytest", *patient, tests, *session.posargs, env=env)
 
 
 @nox.session

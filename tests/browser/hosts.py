@@ -25,8 +25,8 @@ from chromium import FLAGS, find_chromium
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = Path(os.environ["PYODIDE"]) if "PYODIDE" in os.environ else None
 """What `nox -s browser` has fetched: a folder of packages of npm, and of wheels."""
-LONGEST: Final = 180
-"""Seconds that Pyodide may take for a piece of code: to start takes ten of them."""
+LONGEST: Final = 600
+"""Seconds that Pyodide may take for a piece of code: the tests there take minutes."""
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript",
@@ -195,7 +195,7 @@ def running(hosts: Hosts, command: list[Any]) -> Iterator[None]:
     process = subprocess.Popen(
         [*map(str, command)],
         stdin=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
         start_new_session=True,
     )
     try:
