@@ -21,7 +21,6 @@ from sitestats import (
     SiteStatsWarning,
     Stats,
     StatsQuery,
-    Store,
 )
 
 QUERY = StatsQuery("example.com").fields("pageviews", "countries", "histogram")
@@ -195,7 +194,7 @@ def test_a_store_keeps_what_differs_in_undocumented_values(
     """A past day is requested once."""
     route = respx_mock.get("https://stats.test/example.com.json")
     route.respond(json={**PAST_DAY, **unknown}, headers=NOON)
-    with Client("https://stats.test", store=Store(tmp_path / "s.db")) as client:
+    with Client("https://stats.test", store=tmp_path / "s.db") as client:
         results = [client.stats.get(PAST_TOTALS) for _ in range(3)]
     assert [stats.pageviews for stats in results] == [66] * 3
     assert route.call_count == 1
@@ -207,7 +206,7 @@ def test_an_unknown_value_does_not_replace_a_stored_one(
 ) -> None:
     """A later response that can't be read whole is not stored."""
     route = respx_mock.get("https://stats.test/example.com.json")
-    with Client("https://stats.test", store=Store(tmp_path / "s.db")) as client:
+    with Client("https://stats.test", store=tmp_path / "s.db") as client:
         route.respond(json=PAST_DAY, headers=NOON)
         client.stats.get(PAST_TOTALS)
         route.respond(json={**PAST_DAY, "pageviews": value}, headers=NOON)
