@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+
+KindT = TypeVar("KindT", bound=type)
 
 
 class Public:
@@ -20,21 +25,121 @@ class Public:
             if hasattr(kind := type(self), name):
                 # Its own error, such as that of a field that was not requested.
                 object.__getattribute__(self, name)
-            raise AttributeError(
-                f"{kind.__name__} has no {name!r}: it has {names_of(kind)}",
-                name=name,
-                obj=self,
-            )
+            raise missing(kind, name)
+
+
+def missing(kind: type, name: str) -> AttributeError:
+    """The error about an attribute that instances of *kind* do not have."""
+    has = f"it has {names_of(kind)}"
+    if advice := _name_advice(kind, name):
+        message = f"{kind.__name__} has no {name!r}: {advice}. Otherwise, {has}"
+    else:
+        message = f"{kind.__name__} has no {name!r}: {has}"
+    # Of an error with an object, Python suggests its private names, too.
+    return AttributeError(message, name=name, obj=None)
+
+
+def _name_advice(kind: type, name: str) -> str:
+    # A name with an underscore is no word of a user's: libraries look for theirs.
+    if name.startswith("_"):
+        return ""
+    from sitestats._words import name_advice
+
+    if advice := name_advice(kind, name):
+        return advice
+    close = get_close_matches(name[:100], _public_names(kind), n=1)
+    return f"did you mean .{close[0]}?" if close else ""
+
+
+@cache
+def _public_names(kind: type) -> tuple[str, ...]:
+    """The names of methods and of data, also of data that instances alone have."""
+    own = (vars(base).get("__annotations__", {}) for base in kind.__mro__)
+    fields = (field.name for field in getattr(kind, "__attrs_attrs__", ()))
+    names = {*dir(kind), *fields, *(name for names in own for name in names)}
+    return tuple(sorted(name for name in names if not name.startswith("_")))
 
 
 @cache
 def names_of(kind: type) -> str:
     """The public names of a class, for an error about another name."""
     return ", ".join(
-        f".{name}()" if callable(getattr(kind, name)) else f".{name}"
-        for name in dir(kind)
-        if not name.startswith("_")
+        f".{name}()" if callable(getattr(kind, name, None)) else f".{name}"
+        for name in _public_names(kind)
     )
+
+
+# --- the arguments of calls -----------------------------------------------------------
+
+
+def explained(*methods: str) -> Callable[[KindT], KindT]:
+    """Have errors about the arguments of these *methods* say what to type."""
+
+    def decorate(kind: KindT) -> KindT:
+        for name in methods:
+            method: FunctionType = vars(kind)[name]
+            is_async = inspect.iscoroutinefunction(method)
+            setattr(kind, name, (_awaited if is_async else _called)(method))
+        return kind
+
+    return decorate
+
+
+def _called(method: FunctionType) -> Any:
+    @wraps(method)
+    def call(self: Any, /, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except TypeError as error:
+            if not _is_of_call(error):
+                raise
+        raise wrong_arguments(type(self), method.__name__, given, named) from None
+
+    return call
+
+
+def _awaited(method: FunctionType) -> Any:
+    @wraps(method)
+    async def call(self: Any, /, *given: Any, **named: Any) -> Any:
+        try:
+            return await cast("Any", method(self, *given, **named))
+        except TypeError as error:
+            if not _is_of_call(error):
+                raise
+        raise wrong_arguments(type(self), method.__name__, given, named) from None
+
+    return call
+
+
+def _is_of_call(error: TypeError) -> bool:
+    """Whether a call was refused, and no line of the called function ran."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
+def wrong_arguments(
+    kind: type, method: str, given: tuple[Any, ...], named: Mapping[str, Any]
+) -> TypeError:
+    """The error about arguments that a method does not take."""
+    from sitestats._words import EXTRA, MISSING, argument_advice
+
+    parameters = inspect.signature(getattr(kind, method)).parameters.values()
+    takes = [
+        parameter.name
+        for parameter in parameters
+        if parameter.name != "self"
+        and parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+    ]
+    unknown = [name for name in named if name not in takes]
+    wrong = MISSING
+    if given:
+        wrong = EXTRA
+    if unknown:
+        wrong = unknown[0]
+    advice = argument_advice(kind.__name__, method, wrong)
+    call = kind.__name__ if method == "__init__" else f"{kind.__name__}.{method}"
+    what = f"no argument {wrong!r}" if unknown else "other arguments"
+    message = f"{call}() takes {what}: {advice or 'it takes ' + ', '.join(takes)}"
+    return TypeError(message)
 
 
 def lazy(

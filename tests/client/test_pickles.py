@@ -17,9 +17,14 @@ def values() -> dict[str, Any]:
     """One of each kind."""
     client = Emulator.demo().client()
     query = StatsQuery("semicomplete.com").fields("pageviews", "pages", "histogram")
-    query = query.during("this-month").timezone("UTC").interval("week").limit(3)
+    query = query.during("this-month").timezone("UTC").limit(3)
     timed = query.fields("pages", "countries", "seconds_on_page").all_events()
-    queries = [query, query.website("nobody.example"), timed, timed.interval("hour")]
+    queries = [
+        query.interval("week"),
+        query.website("nobody.example"),
+        timed,
+        query.interval("hour"),
+    ]
     outcomes = client.stats.get_many(queries).collect()
     comparison = outcomes[2].result().compare_to(outcomes[2].result())
     websites = client.websites.list()

@@ -15,6 +15,7 @@ from sitestats import InvalidInputError, StatsQuery
 from sitestats.types import Credentials
 
 
+@pytest.mark.filterwarnings("ignore:path. no page matches")
 @pytest.mark.parametrize(
     ("page", "address"),
     {

@@ -469,6 +469,8 @@ WARNED: dict[str, Callable[[], StatsQuery]] = {
     "metadata-suffix": lambda: Q.where_metadata(price_int=5),
     "metadata-star": lambda: Q.where_metadata(plan="pro*"),
     "page-slash": lambda: Q.where(pages=["/a", "b*"]),
+    "page-path": lambda: Q.where(pages=["/a", "/b?c=d"]),
+    "page-pattern": lambda: Q.where(page="/blog/.*"),
     "country-code": lambda: Q.where(country="Germany"),
     "referrer-normalized": lambda: Q.where(referrer="HTTPS://www.google.com"),
 }

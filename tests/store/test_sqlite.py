@@ -217,7 +217,10 @@ def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:
             other.execute("BEGIN IMMEDIATE")
             with emulator.client(store=store) as client:
                 began = time.monotonic()
-                queries = [DAY.limit(number) for number in range(1, 61)]
+                queries = [
+                    DAY.fields("visitors", "pages").limit(number)
+                    for number in range(1, 61)
+                ]
                 with pytest.warns(SiteStatsWarning, match="locked"):
                     client.stats.get_many(queries, concurrency=1).collect()
                 assert time.monotonic() - began < 15

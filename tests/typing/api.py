@@ -155,7 +155,7 @@ def mistakes(client: Client, stats: Stats, query: StatsQuery) -> None:
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
     client.stats.compare(query, against=7.5)  # type: ignore[call-overload]  # no period
     assert_type(client.stats.compare([query]), Comparisons)
-    client.stats.get(query, timeout=2.0)  # type: ignore[call-arg]  # with_options
+    client.stats.get(query, timeout=2.0)  # type: ignore[arg-type]  # with_options
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt
     stats.visitors = 5  # type: ignore[misc]  # read-only

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Never, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
 from sitestats._protocol import operations
 from sitestats._protocol.flow import Moment
+from sitestats._public import explained, wrong_arguments
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -200,11 +201,16 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             return await self._runner.run(events.flow(), events.handle_async)
 
 
+@explained("get_many", "compare")
 class AsyncStatsAPI(API[AsyncRunner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
 
-    async def get(
-        self, query: StatsQuery[FieldsT], *, fresh: bool = False
+    async def get(  # noqa: D417 - more arguments are an error
+        self,
+        query: StatsQuery[FieldsT],
+        *more: Never,
+        fresh: bool = False,
+        **others: Never,
     ) -> Stats[FieldsT]:
         """Request the statistics of one website or one page (section 4.3).
 
@@ -231,6 +237,8 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             1586
         """
+        if more or others:
+            raise wrong_arguments(type(self), "get", more, others)
         clock = self._runner.clock or time.time
         started = Moment(time.monotonic(), clock())
         return await self._runner.run(

@@ -11,7 +11,9 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Final,
     Generic,
+    Never,
     NoReturn,
     Self,
     TypedDict,
@@ -91,7 +93,7 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,
-        *,
+        *more: Never,
         api_key: str | NotGiven | None = NOT_GIVEN,
         user_id: str | NotGiven | None = NOT_GIVEN,
         timeout: float = 30.0,
@@ -104,7 +106,13 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         headers: Mapping[str, str] | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         http_client: HttpClientT | None = None,
+        **others: Never,
     ) -> None:
+        if more or others:
+            names = [*others]
+            # A key may be among them, at the wrong place.
+            del more, others, base_url, api_key, user_id, proxy, headers
+            raise _wrong_argument(type(self).__name__, names)
         given = wrapped(
             base_url=base_url,
             api_key=api_key,
@@ -368,6 +376,22 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
                 stacklevel=2,
                 source=self,
             )
+
+
+def _wrong_argument(client: str, names: list[str]) -> TypeError:
+    """The error about arguments that a client does not have."""
+    from sitestats._words import client_argument
+
+    if not names:
+        return TypeError(
+            f"{client}() takes the address alone without a name: "
+            f"{client}('https://…', api_key=…, user_id=…)"
+        )
+    advice = client_argument(names[0]) or f"it has {', '.join(_OPTION_NAMES)}"
+    return TypeError(f"{client}() has no {names[0]!r}: {advice}")
+
+
+_OPTION_NAMES: Final = ("base_url", "api_key", *Options.__annotations__)
 
 
 def _check_store(store: object, *, is_awaited: bool) -> None:

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Never, Self, overload
 
 from sitestats._base.fields import FieldsT
 from sitestats._base.progress import Progress
 from sitestats._protocol import operations
 from sitestats._protocol.flow import Moment
+from sitestats._public import explained, wrong_arguments
 from sitestats._query.builder import Against, StatsQuery
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
@@ -186,10 +187,17 @@ class WebsitesAPI(API[Runner]):
             return self._runner.run(events.flow(), events.handle)
 
 
+@explained("get_many", "compare")
 class StatsAPI(API[Runner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
 
-    def get(self, query: StatsQuery[FieldsT], *, fresh: bool = False) -> Stats[FieldsT]:
+    def get(  # noqa: D417 - more arguments are an error
+        self,
+        query: StatsQuery[FieldsT],
+        *more: Never,
+        fresh: bool = False,
+        **others: Never,
+    ) -> Stats[FieldsT]:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -212,6 +220,8 @@ class StatsAPI(API[Runner]):
             >>> client.stats.get(query).pageviews
             1586
         """
+        if more or others:
+            raise wrong_arguments(type(self), "get", more, others)
         clock = self._runner.clock or time.time
         started = Moment(time.monotonic(), clock())
         return self._runner.run(

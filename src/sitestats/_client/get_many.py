@@ -28,6 +28,7 @@ from sitestats._base.errors import (
     SiteStatsWarning,
     UnexpectedError,
     UsageError,
+    warn,
 )
 from sitestats._base.fields import FieldsT_contra
 from sitestats._base.progress import Progress, ShowProgress, showing
@@ -39,7 +40,7 @@ from sitestats._configuration.settings import (
 )
 from sitestats._protocol.flow import NO_DEADLINE, Deadline
 from sitestats._public import Public
-from sitestats._query.builder import StatsQuery, check_query
+from sitestats._query.builder import check_query, parameters_of, queries_in
 from sitestats._results.outcomes import AsyncOutcomes, Failed, Outcome, Outcomes
 from sitestats._results.stats import with_warnings
 
@@ -84,11 +85,8 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
     def __init__(self, runner: RunnerT, queries: Any, options: StreamOptions) -> None:
         self._runner = runner
         self._options = options
-        if isinstance(queries, StatsQuery):
-            raise TypeError("get_many takes many: call get(query) or get_many([query])")
+        queries = queries_in(queries, is_awaited=self._takes_awaited)
         is_awaited = self._takes_awaited and hasattr(queries, "__aiter__")
-        # A text is an iterable of its letters.
-        queries = (queries,) if isinstance(queries, str) else queries
         self._queries: Any = aiter(queries) if is_awaited else iter(queries)
         self._total = len(queries) if isinstance(queries, Sized) else None
         # More requests would wait for a connection while their total_timeout runs.
@@ -98,6 +96,8 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
         self._deadline = NO_DEADLINE
         # A warehouse issues the warnings itself, with the website and the day.
         self._warns = True
+        self._told = set[str]()
+        """What was said of queries, once for each kind of query."""
         self._are_all_taken = False
         self._taken = self._given = 0
         self._arrived: int = 0
@@ -178,6 +178,10 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
         if outcome.stats is None or not self._warns:
             return outcome
         try:
+            for sentence in parameters_of(outcome.query).without_effect:
+                if sentence not in self._told:
+                    warn(sentence)
+                    self._told.add(sentence)
             with_warnings(outcome.stats)
         except SiteStatsWarning as warning:
             # The user has made an error of it.

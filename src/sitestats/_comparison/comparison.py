@@ -26,6 +26,7 @@ from sitestats._base.fields import (
     TotalName,
 )
 from sitestats._base.text import counted
+from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results import late
 from sitestats._results.bases import (
@@ -70,6 +71,7 @@ ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "direction")
 
 
+@explained("plot")
 @attrs.frozen(repr=False)
 class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra]):
     """Two periods of one query compared: totals, and every list.

@@ -25,7 +25,7 @@ from sitestats._configuration.settings import (
     USER_ID_VARIABLE,
     credentials_from,
 )
-from sitestats._query.builder import StatsQuery, query_against, validated
+from sitestats._query.builder import StatsQuery, queries_in, query_against, validated
 from sitestats._reading.decoding import read_json, read_jsonp
 from sitestats._reading.errors import is_own
 from sitestats._reading.statistics import read_stats
@@ -105,6 +105,9 @@ def get_stats(
     """
     parameters = validated(query, has_key=session.settings.api_key is not None)
     request = parameters.request
+    if deadline is None:
+        for sentence in parameters.without_effect:
+            warn(sentence)
     if session.settings.store is not None and not fresh:
         started = started or (yield from now())
         stored = yield LookUp(parameters, started.utc)
@@ -136,7 +139,7 @@ def pairs_to_compare(
     if hasattr(given, "compare_to"):
         message = "results are compared by .compare_to(other)"
         raise InvalidInputError([Problem(message, where="query")])
-    queries = [given] if isinstance(given, StatsQuery | str) else given
+    queries = [given] if isinstance(given, StatsQuery) else queries_in(given, "query")
     pairs = [(query, query_against(query, against)) for query in queries]
     if isinstance(given, StatsQuery):
         for query in pairs[0]:

@@ -21,7 +21,7 @@ from sitestats._base.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
 from sitestats._base.zones import zone_names
-from sitestats._public import Public
+from sitestats._public import Public, explained
 from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
 
@@ -51,6 +51,10 @@ from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, ref
 
 
 @final
+@explained(
+    *("__init__", "fields", "between", "last", "during", "previous", "each"),
+    *("interval", "limit", "where", "where_metadata"),
+)
 @attrs.frozen(init=False, eq=False, repr=False)
 class StatsQuery(Public, Generic[FieldsT_co]):
     """The query for one website: an immutable value, bound to no client.
@@ -83,6 +87,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     """The period, where it is named as of a moment and has its days in a zone."""
     _zone: Mapping[str, str] = {}
     """The ``Website``'s zone as it is sent, for as long as ``timezone`` sets none."""
+    _is_of_address: bool = False
+    """Whether ``from_url`` made it, where nobody has called the steps."""
 
     def __init__(self, website: str | HasHostname) -> None:
         """Make a query for a website, by its host name or a ``Website`` (section 4.3).
@@ -97,7 +103,13 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
     @cached_property
     def _parameters(self) -> Parameters:
-        return read_parameters(self.hostname, self._page, self._sent, self._word)
+        return read_parameters(
+            self.hostname,
+            self._page,
+            self._sent,
+            self._word,
+            is_of_address=self._is_of_address,
+        )
 
     @property
     def _sent(self) -> Mapping[str, str]:
@@ -353,8 +365,15 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         wholes: list[StatsQuery[FieldsT_co] | None] = [self]
         with Problems() as problems:
             if websites is not None:
-                # A str is one name, although it can be iterated.
-                names = [websites] if isinstance(websites, str) else websites
+                # A str is one name, although it can be iterated, and so is a row.
+                is_one = isinstance(websites, str) or hasattr(websites, "hostname")
+                names: Any = [websites] if is_one else websites
+                if not isinstance(names, Iterable):
+                    message = (
+                        "websites are a list of host names, or of client.websites.list"
+                        f"(), not {shown(websites)}"
+                    )
+                    raise refusal("hostname", message, "each(websites=…)")
                 wholes = [problems.check(self.website, name) for name in names]
             dimensions = [
                 *(problems.check(filters_of, *pair) for pair in filters.items()),
@@ -481,7 +500,12 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         >>> query.url("https://x.example").partition("?")[0]
         'https://x.example/example.com/over%20ons.json'
         """
-        return _changed(self, page=rules.path(page))
+        path = rules.path(page)
+        for problem in unlikely("page", path):
+            # A page is one by its address, so only what ends a path is a mistake.
+            if problem.rule == "page-path":
+                warn(str(attrs.evolve(problem, where="path")))
+        return _changed(self, page=path)
 
     def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
         """Request the same of another website, by its host name or a ``Website``.
@@ -622,7 +646,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
         hostname, page, params = urls.read_address(address, base_url)
-        return _changed(StatsQuery(hostname)._filtered(params), page=page)
+        query = _changed(StatsQuery(hostname)._filtered(params), page=page)
+        object.__setattr__(query, "_is_of_address", True)
+        return query
 
     # --- a value ---
 
@@ -727,6 +753,7 @@ def _changed(
         page or query._page,
         query._word if values is None else word,
         query._zone if zone is None else zone,
+        query._is_of_address,
     )
     return cast("StatsQuery[FieldsT]", changed)
 
@@ -810,6 +837,23 @@ def validated(query: StatsQuery, *, has_key: bool) -> Parameters:
     check_query(query)
     query.validate(has_key=has_key)
     return query._parameters
+
+
+def queries_in(given: Any, where: str = "queries", *, is_awaited: bool = False) -> Any:
+    """*given*, which has many queries.
+
+    Raises:
+        InvalidInputError: It can't have any; the message says what to give.
+    """
+    if isinstance(given, StatsQuery):
+        message = "they are many: call get(query), or get_many([query])"
+        raise InvalidInputError([Problem(message, where=where)])
+    # A row of a frame, and a result, can be iterated, and have a host name.
+    is_one = isinstance(given, str) or hasattr(given, "hostname")
+    is_many = isinstance(given, Iterable) and not is_one
+    if not is_many and not (is_awaited and hasattr(given, "__aiter__")):
+        check_query(given, where)
+    return given
 
 
 def check_query(given: object, where: str = "query") -> None:

@@ -16,7 +16,8 @@ from typing import Final, TypeAlias, TypedDict, cast
 import attrs
 
 from sitestats._base.errors import Problem
-from sitestats._base.text import shown
+from sitestats._base.text import did_you_mean, shown
+from sitestats._words import filter_advice
 
 from . import periods, rules
 from .rules import METADATA
@@ -150,7 +151,22 @@ def _one_or_more(text: str) -> str:
 
 
 _filter = partial(Parameter, step="where", is_filter=True)
-_SLASH: Final = "no page matches: every path starts with '/'"
+_OF_PATHS: Final = (
+    Unlikely("page-slash", "[^/*^]", "no page matches: every path starts with '/'"),
+    Unlikely(
+        "page-path",
+        ".*[?#]",
+        "no page matches: a path ends before '?' and '#'; use .where(utm_source=…) and "
+        "others for a query",
+    ),
+    Unlikely(
+        "page-pattern",
+        r"\^|.*(\.[*+]|\\|\(.*\|.*\)|\[.+-.+\]|\$\Z)",
+        "the value looks like a regular expression, and is taken literally: a '*' at "
+        "the end matches every path that begins so",
+    ),
+)
+"""What can't be a path."""
 
 PARAMETERS: Final[Mapping[str, Parameter]] = {
     row.name: row
@@ -185,14 +201,14 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
         _filter(
             "page",
             is_of_pages=True,
-            unlikely=(Unlikely("page-slash", "[^/*]", _SLASH),),
+            unlikely=_OF_PATHS,
         ),
         _filter(
             "pages",
             is_of_pages=True,
             takes_several=True,
             code=_one_or_more,
-            unlikely=(Unlikely("page-slash", "(.*,)?[^/*]", _SLASH),),
+            unlikely=_OF_PATHS,
         ),
         _filter(
             "country",
@@ -315,8 +331,21 @@ def checked_param(name: str, text: str) -> str | None:
 _CONTAINS_LENGTH: Final = 12
 
 
+def _of_filter(name: object) -> str:
+    """What to type for a filter that does not exist."""
+    advice = filter_advice(name)
+    # The names of metadata are the user's own.
+    is_key = isinstance(name, str) and re.fullmatch("[a-zA-Z0-9_]+", name)
+    if is_key and not advice and not did_you_mean(str(name), FILTERS):
+        return f"if it is metadata of yours, use .where_metadata({name}=…)"
+    return advice
+
+
 def checked_filter(name: str, value: object) -> str | None:
     """The value of one filter as it is sent; None takes the filter away."""
+    if name not in FILTERS and (advice := _of_filter(name)):
+        message = f"{shown(name)} is not a filter: {advice}; known are "
+        raise rules.refusal("filter-name", message + ", ".join(FILTERS), "where")
     rules.one_of(name, FILTERS, "filter-name", "a filter", "where")
     if value is None:
         return None
@@ -385,8 +414,9 @@ def unlikely(name: str, value: str) -> list[Problem]:
     if row.name == METADATA:
         key = name.removeprefix(METADATA)
         given, where = f"{key}={value}", f"where_metadata({key}=…)"
+    texts = given.split(",") if row.takes_several else [given]
     return [
         rules.broken(one.rule, one.message, where)
         for one in row.unlikely
-        if re.match(one.pattern, given, re.DOTALL)
+        if any(re.match(one.pattern, text, re.DOTALL) for text in texts)
     ]

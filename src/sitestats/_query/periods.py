@@ -30,6 +30,7 @@ from sitestats._base.zones import (
 )
 from sitestats._public import Public
 from sitestats._wire.messages import JsonValue
+from sitestats._words import day_advice, period_advice, relation_advice
 
 from .rules import broken, one_of, refusal, whole_number
 
@@ -116,11 +117,13 @@ class NamedPeriod(Public):
     """How many whole ones before the present one; 0 for the present one until today."""
     now: datetime
     """The moment of which it is, in UTC."""
+    is_counted: bool = attrs.field(default=False, kw_only=True, eq=False, repr=False)
+    """Whether ``last`` counted it, and not ``during`` named it."""
 
     @property
     def step(self) -> tuple[str, str]:
         """The step that names it, and its argument."""
-        if self.count > 1:
+        if self.count > 1 or self.is_counted:
             return "last", f"{self.unit}s={self.count}"
         return "during", repr(f"{'last' if self.count else 'this'}-{self.unit}")
 
@@ -196,6 +199,8 @@ def day(value: object, where: str) -> str:
         if _DATE.fullmatch(given):
             message = f"{shown(given)} is not a day of the calendar"
             raise refusal("period-date", message, where)
+        if advice := day_advice(given):
+            raise refusal("period-day", f"{shown(given)} is no day: {advice}", where)
     message = (
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
         f"up to {MOST_DAYS}, not {shown(value)}: .during() takes months and words"
@@ -306,6 +311,12 @@ def last(
     """The last days, weeks or months; exactly one of these is given."""
     given = {"days": days, "weeks": weeks, "months": months}
     counts = [(units, count) for units, count in given.items() if count is not None]
+    if isinstance(days, str) and (advice := period_advice(days)):
+        message = f"{shown(days)} is text: {advice}"
+        raise refusal("period-days", message, "last")
+    if isinstance(days, timedelta):
+        message = f"give a number of whole days: .last(days={days.days})"
+        raise refusal("period-days", message, "last")
     if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
         message = "give one of days, weeks and months, and today=True with days alone"
         raise refusal("period-days", message, "last")
@@ -313,7 +324,8 @@ def last(
     most = 9_999 if days is None else MOST_DAYS
     count = int(whole_number(value, most, "period-days", "last"))
     if days is None:
-        return NamedPeriod(units.removesuffix("s"), count, moment_of(now))
+        unit = units.removesuffix("s")
+        return NamedPeriod(unit, count, moment_of(now), is_counted=True)
     # The same day has two names.
     return (
         (placeholder(count - 1), "today") if today else (f"today-{count}d", "yesterday")
@@ -340,6 +352,9 @@ def period_of(
         value = str(value)
     if isinstance(value, str) and (match := _NAME.fullmatch(value)):
         return _named_unit(match, where)
+    advice_for = period_advice if where == "during" else relation_advice
+    if isinstance(value, str) and (advice := advice_for(value)):
+        raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
     known = [*WORDS] if where == "during" else [*RELATIONS, *WORDS]
     hint = did_you_mean(value, known) if isinstance(value, str) else ""
     message = (

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import attrs
 
 from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import SEARCHABLE, TOTALS
+from sitestats._base.fields import FIELD_ROWS, SEARCHABLE, TOTALS
 from sitestats._base.text import shown
 from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import Credentials, HttpRequest
@@ -49,6 +49,8 @@ class Parameters:
     limit: int = DEFAULT_LIMIT
     """The limit in force: 50 when none was set (section 8)."""
     version: int = SENT_VERSION
+    is_of_address: bool = False
+    """Whether it was read of an address, where nobody has called a step."""
 
     timezone: str | None = attrs.field(
         init=False,
@@ -86,6 +88,30 @@ class Parameters:
             texts.insert(0, f"page={self.path}")
         return ", ".join(texts)
 
+    @cached_property
+    def without_effect(self) -> tuple[str, ...]:
+        """A sentence about each step that changes no number of what is requested; none
+        about an address, which has what a dashboard was set to.
+        """
+        row = version_row(self.version)
+        is_known = set(self.fields) <= FIELD_ROWS.keys()
+        if self.is_of_address or row.has_all_fields or not is_known:
+            return ()
+        of = ", ".join(self.names)
+        sentences = list[str]()
+        if self.interval is not None and "histogram" not in self.fields:
+            sentences.append(
+                f".interval({self.interval!r}) has no effect on {of}: add 'histogram' "
+                "to .fields(…)"
+            )
+        has_lists = self.lists or row.always_has_pages
+        if "limit" in self.params and not has_lists:
+            sentences.append(
+                f".limit({self.limit}) has no effect on {of}: add a list, such as "
+                "'pages', to .fields(…)"
+            )
+        return tuple(sentences)
+
     @property
     def is_documented(self) -> bool:
         """Whether the document has all of its parameters."""
@@ -122,7 +148,12 @@ class Parameters:
 
 
 def read_parameters(
-    hostname: str, path: str | None, values: Mapping[str, str], word: NamedPeriod | None
+    hostname: str,
+    path: str | None,
+    values: Mapping[str, str],
+    word: NamedPeriod | None,
+    *,
+    is_of_address: bool = False,
 ) -> Parameters:
     """Read the *values* of a query, and the days of a *word*."""
     unresolved: tuple[Problem, ...] = ()
@@ -143,6 +174,7 @@ def read_parameters(
         _events_in(values.get("events")),
         number_in(values.get("limit")) or DEFAULT_LIMIT,
         number_in(values.get("version")) or SENT_VERSION,
+        is_of_address,
     )
 
 

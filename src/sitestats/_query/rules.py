@@ -29,6 +29,7 @@ from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import FIELDS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
+from sitestats._words import field_advice, value_meant
 
 from .versions import LATEST_VERSION
 
@@ -45,7 +46,8 @@ _RULES_OF: Final = {
         period-day period-date period-naive period-zone period-order period-days
         period-unit period-words
         filter-name filter-text filter-empty filter-star pages-comma device-type
-        path-or-page page-slash country-code referrer-normalized
+        path-or-page page-slash page-path page-pattern country-code
+        referrer-normalized
         contains-filter contains-one-pattern contains-star contains-fields
         contains-events
         metadata-key metadata-value metadata-suffix metadata-star
@@ -150,11 +152,13 @@ def scalar(value: object, where: str, rule: str = "extra-value") -> str:
 
 def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> str:
     """The host name of a website, given by its name or as an object that has one."""
-    if rule == "hostname" and are_several(value):
+    # A row of a frame is a tuple, and has a host name.
+    name = getattr(value, "hostname", value)
+    if rule == "hostname" and are_several(name):
         message = "give one website: .each(websites=…) of a query takes several"
         raise refusal(rule, message, where)
     try:
-        return normalise_hostname(getattr(value, "hostname", value))
+        return normalise_hostname(name)
     except ValueError as error:
         raise refusal(rule, str(error), where) from None
 
@@ -184,7 +188,11 @@ def one_of(
     """One of the *known* names."""
     if isinstance(value, str) and value in known:
         return known[known.index(value)]
-    hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    hint = ""
+    if isinstance(value, str):
+        meant = value_meant(rule, value)
+        hint = f" (did you mean {meant!r}?)" if meant in known else ""
+        hint = hint or did_you_mean(value, known)
     message = f"{shown(value)} is not {what}{hint}; use one of {', '.join(known)}"
     raise refusal(rule, message, where)
 
@@ -207,11 +215,18 @@ def fields(names: Collection[object]) -> str:
     if len(known) < len(names) or not names:
         with Problems() as problems:
             for name in names or [""]:
-                what = "a field"
-                if are_several(name):
-                    what = "a field: .fields(*names) takes a list"
-                problems.check(one_of, name, FIELDS, "field-name", what, "fields")
+                problems.check(_field, name)
     return ",".join(known)
+
+
+def _field(name: object) -> str:
+    what = "a field"
+    if are_several(name):
+        what = "a field: .fields(*names) takes a list"
+    elif isinstance(name, str) and name not in FIELDS and (use := field_advice(name)):
+        message = f"{shown(name)} is not a field: {use}; known are {', '.join(FIELDS)}"
+        raise refusal("field-name", message, "fields")
+    return one_of(name, FIELDS, "field-name", what, "fields")
 
 
 def events(names: Collection[object]) -> str:

@@ -10,8 +10,9 @@ import attrs
 
 from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import TOTALS
-from sitestats._query.builder import StatsQuery, parameters_of
+from sitestats._query.builder import StatsQuery, check_query, parameters_of
 from sitestats._query.requested import Parameters
+from sitestats._query.unlikely import counted_nothing, unlikely_values
 from sitestats._results.stats import Stats
 from sitestats._wire.messages import HttpRequest, HttpResponse, parse_http_date
 
@@ -83,6 +84,8 @@ def read_stats(
     if unread:
         unread = _redacted(unread, response)
         warnings += _warnings(unread, values, parameters.hostname)
+    if parameters.filters and counted_nothing(values):
+        warnings += unlikely_values(parameters)
     # …and a result.
     return Stats(
         query=query,
@@ -139,6 +142,7 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
         InvalidResponseError: The body does not match the service's document, or does
             not match the query.
     """
+    check_query(query)
     parameters = parameters_of(query)
     query.validate()
     if responded_at is not None and responded_at.tzinfo is None:

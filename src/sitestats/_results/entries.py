@@ -32,10 +32,13 @@ from sitestats._base.fields import (
     HISTOGRAM_COUNTS,
     IF_REQUESTED,
     TABLES,
+    TOTALS,
 )
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
+from sitestats._public import explained
 from sitestats._wire.messages import JsonValue
+from sitestats._words import field_meant
 
 from . import late
 from .bases import Row, Rows, draw, read_as_dataclass
@@ -261,6 +264,7 @@ def entry_class(field: str, fields: Collection[str], interval: str | None) -> ty
 EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
+@explained("plot")
 @attrs.frozen(repr=False, slots=False)
 class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
@@ -360,8 +364,10 @@ def check_name(name: object, known: Sequence[str], what: str) -> None:
         FieldNotRequestedError: It is not.
     """
     if name not in known:
-        hint = did_you_mean(str(name), known)
-        message = f"{shown(name)} is not {what}{hint}"
+        meant = field_meant(name)
+        hint = f" (did you mean {meant!r}?)" if meant in known else ""
+        hint = hint or did_you_mean(str(name), known)
+        message = f"{shown(name)} is not {what}{hint}; use one of {', '.join(known)}"
         raise FieldNotRequestedError(message, name=str(name))
 
 
@@ -379,4 +385,10 @@ def check_list(name: object) -> None:
             "query.each(country=stats.countries), and name it here",
             name=str(name),
         )
-    check_name(name, TABLES, "a list: comparison.totals or to_pandas() has totals")
+    if name in TOTALS:
+        message = (
+            f"{shown(name)} is a total, not a list: comparison.totals or to_pandas() "
+            "has totals"
+        )
+        raise FieldNotRequestedError(message, name=str(name))
+    check_name(name, TABLES, "a list")

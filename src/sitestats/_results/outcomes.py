@@ -9,9 +9,17 @@ from typing import Any, Final, Generic, Never, NoReturn, Self, TypeAlias, cast
 
 import attrs
 
-from sitestats._base.errors import SiteStatsError, UsageError, warn
+from sitestats._base.errors import (
+    InvalidInputError,
+    Problem,
+    SiteStatsError,
+    UsageError,
+    warn,
+)
 from sitestats._base.fields import TABLES, TOTALS, FieldsT_contra, TableName
+from sitestats._base.text import shown
 from sitestats._configuration.settings import NOT_GIVEN, NotGiven
+from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
 from sitestats._wire.messages import JsonValue
@@ -310,6 +318,7 @@ def _in_order(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
     return tuple(sorted(outcomes, key=lambda outcome: outcome.index))
 
 
+@explained("plot")
 @attrs.frozen(repr=False)
 class CollectedOutcomes(
     ManyResults[Outcome[FieldsT_contra], TableName], Generic[FieldsT_contra]
@@ -350,6 +359,12 @@ class CollectedOutcomes(
         from sitestats._comparison.comparison import warned
         from sitestats._comparison.comparisons import Comparisons, pairs_of
 
+        if not isinstance(cast("Any", before), CollectedOutcomes):
+            message = (
+                f"before has outcomes, which get_many(…).collect() returns, and is not "
+                f"{shown(before)}"
+            )
+            raise InvalidInputError([Problem(message, where="compare_to")])
         return warned(Comparisons.of(pairs_of(self, before)))
 
     def plot(

@@ -22,6 +22,7 @@ from typing import (
 import attrs
 
 from sitestats._base.errors import (
+    InvalidInputError,
     InvalidResponseError,
     Problem,
     UnrequestedAttributeError,
@@ -35,7 +36,8 @@ from sitestats._base.fields import (
     FieldsT_contra,
     TableName,
 )
-from sitestats._base.text import cut
+from sitestats._base.text import cut, shown
+from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Headers, JsonValue, load_json
@@ -60,6 +62,7 @@ KNOWN_NAMES: Final = frozenset(
 """Names that responses were seen to have; all others are in ``Stats.extra``."""
 
 
+@explained("plot")
 @attrs.frozen(kw_only=True, repr=False, eq=False)
 class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
@@ -370,7 +373,11 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         from sitestats._comparison.comparison import Comparison, warned
 
         if not isinstance(cast("Any", before), Stats):
-            raise TypeError("not a result; use client.stats.compare(query, against=…)")
+            message = (
+                f"before is a result, not {shown(before)}: for another period, use "
+                "client.stats.compare(query, against=…)"
+            )
+            raise InvalidInputError([Problem(message, where="compare_to")])
         return warned([Comparison(self, before)])[0]
 
     def plot(

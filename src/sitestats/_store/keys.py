@@ -82,17 +82,21 @@ class StoreEntry:
             return None
 
     def is_usable(self, now: datetime, max_age: timedelta | None) -> bool:
-        """Whether it may be used at the moment *now*.
+        """Whether it may be used at the moment *now*."""
+        moment = parse_http_date(self.date)
+        return moment is not None and (max_age is None or now - moment < max_age)
 
-        It may not if this machine's clock is behind the service's clock of that time:
-        then the days of words are uncertain.
+    def seconds_ahead(self, parameters: Parameters, now: datetime) -> float:
+        """How far the service's clock was ahead of this machine's clock, which shows
+        *now*, if it is uncertain for that reason which days the *parameters* name; else
+        0. Dates are certain, and so are words that name the same days by both clocks.
         """
         moment = parse_http_date(self.date)
-        return (
-            moment is not None
-            and moment <= now + _TOLERANCE
-            and (max_age is None or now - moment < max_age)
-        )
+        if moment is None or moment <= now + _TOLERANCE:
+            return 0
+        if response_key(parameters, moment) == response_key(parameters, now):
+            return 0
+        return (moment - now).total_seconds()
 
     @property
     def response(self) -> HttpResponse:

@@ -51,6 +51,7 @@ class StoredResponses:
     _settings: Settings
     _resting_until: float = 0.0
     _has_warned: bool = False
+    _has_told_of_clock: bool = False
 
     @property
     def is_awaited(self) -> bool:
@@ -84,6 +85,9 @@ class StoredResponses:
         max_age: timedelta | None = getattr(self._store, "max_age", MAX_AGE)
         if entry is None or not entry.is_usable(now, max_age):
             return None
+        if seconds := entry.seconds_ahead(parameters, now):
+            self._tell_of_clock(seconds)
+            return None
         if parameters.timezone is None:
             zone = await self._zone(parameters.hostname)
             if not same_zone(zone, entry.timezone):
@@ -108,6 +112,15 @@ class StoredResponses:
         if pair := to_store(parameters, response, stats, now):
             key = self._key(hostname, "response", pair[0])
             await self._result(self._store.set(key, pair[1].to_bytes()))
+
+    def _tell_of_clock(self, seconds: float) -> None:
+        if not self._has_told_of_clock:
+            self._has_told_of_clock = True
+            warn(
+                "what is stored is not used for words such as 'yesterday', since this "
+                f"machine's clock is {seconds:,.0f} s behind the service's: set the "
+                "clock, or use dates"
+            )
 
     async def _zone(self, hostname: str) -> str | None:
         """The zone of a website in the newest response to a query without a zone."""

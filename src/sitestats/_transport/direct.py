@@ -23,6 +23,7 @@ import httpcore
 import httpx
 
 from sitestats._base.errors import ConfigurationError
+from sitestats._base.text import shown
 from sitestats._configuration.secrets import Secret
 from sitestats._configuration.settings import Settings
 
@@ -278,9 +279,12 @@ def _why_no_context(problem: str, verify: object) -> str:
             if os.environ.get(variable):
                 source = variable
                 break
+    # A key at the wrong place has no dot and no slash.
+    is_path = isinstance(verify, str) and re.search(r"[./\\]", verify)
+    file = f" of {shown(verify)}" if is_path else ""
     return (
-        f"The certificates to verify the service by can't be read: {problem}. {source} "
-        "names a file of certificates in PEM format, such as "
+        f"The certificates{file} to verify the service by can't be read: {problem}. "
+        f"{source} names a file of certificates in PEM format, such as "
         "'/etc/ssl/certs/ca-certificates.crt'. See verify=, SSL_CERT_FILE and "
         "SSL_CERT_DIR."
     )

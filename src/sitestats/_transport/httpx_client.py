@@ -138,6 +138,6 @@ def library_of(http_client: object, *, is_awaited: bool) -> ModuleType:
                 raise ConfigurationError("http_client= was closed: give an open one")
             return library
     raise ConfigurationError(
-        f"http_client= is an httpx.{name}, which this {name} sends by, not a value of "
-        f"type {type(http_client).__name__}."
+        f"http_client= must be an httpx.{name}, which this {name} sends by, and not a "
+        f"value of type {type(http_client).__name__}."
     )

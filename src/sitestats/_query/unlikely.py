@@ -1,0 +1,146 @@
+"""Values of filters that the service takes, and that are probably mistakes.
+
+What can't be right by its form is told when a query is made. All else is judged when a
+response counted nothing: a query whose numbers are right causes no warning, since a
+program may have made errors of warnings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import unquote
+
+from sitestats._base.countries import likely_country
+from sitestats._base.text import shown
+
+from .parameters import PARAMETERS, can_filter
+
+if TYPE_CHECKING:
+    from .requested import Parameters
+
+Guess: TypeAlias = Callable[[str], str | None]
+"""What a value probably means; None where nothing speaks against it."""
+
+
+def _in_its_case(names: Iterable[str]) -> Guess:
+    by_folded = {name.casefold(): name for name in names}
+
+    def guess(text: str) -> str | None:
+        name = by_folded.get(text.casefold())
+        return None if name == text else name
+
+    return guess
+
+
+_BROWSERS: Final = (
+    "Brave",
+    "Chrome",
+    "Chromium",
+    "DuckDuckGo",
+    "Edge",
+    "Firefox",
+    "Internet Explorer",
+    "Opera",
+    "Safari",
+    "Samsung Internet",
+    "Vivaldi",
+)
+_SYSTEMS: Final = (
+    "Android",
+    "Chrome OS",
+    "FreeBSD",
+    "iOS",
+    "iPadOS",
+    "Linux",
+    "macOS",
+    "Ubuntu",
+    "Windows",
+)
+_REFERRERS: Final = (
+    "baidu",
+    "bing",
+    "duckduckgo",
+    "ecosia",
+    "facebook",
+    "google",
+    "twitter",
+    "yahoo",
+    "yandex",
+)
+"""Networks and search engines that have one name for all of their hosts."""
+_HOST_OF_ONE: Final = re.compile(
+    rf"(?:[a-z0-9-]+\.)*({'|'.join(_REFERRERS)})\.[a-z]{{2,3}}(?:\.[a-z]{{2}})?",
+    re.IGNORECASE,
+)
+_referrer_in_its_case = _in_its_case(_REFERRERS)
+
+
+def _referrer(text: str) -> str | None:
+    match = _HOST_OF_ONE.fullmatch(text)
+    return match[1].lower() if match else _referrer_in_its_case(text)
+
+
+def _page(text: str) -> str | None:
+    decoded = unquote(text)
+    return (
+        None if decoded == text or "\N{REPLACEMENT CHARACTER}" in decoded else decoded
+    )
+
+
+_GUESSES: Final[Mapping[str, Guess]] = {
+    "page": _page,
+    "pages": _page,
+    "country": likely_country,
+    "referrer": _referrer,
+    "browser_name": _in_its_case(_BROWSERS),
+    "os_name": _in_its_case(_SYSTEMS),
+}
+"""What the value of a filter probably means, by the filter."""
+_OPERATOR: Final = re.compile(r"[!=~^<>]|.*(\||\.\*|\$\Z)", re.DOTALL)
+"""What other tools compute, and a filter takes literally."""
+
+
+def unlikely_values(parameters: Parameters) -> Iterator[str]:
+    """What to tell of a response to *parameters* that counted nothing."""
+    for name, value in parameters.params.items():
+        row = PARAMETERS.get(name)
+        if row is None or not can_filter(name):
+            continue
+        for text in value.split(",") if row.takes_several else [value]:
+            if advice := _advice(name, text):
+                yield f"no traffic with {name}={shown(text)}: {advice}"
+        if not row.takes_several and not row.is_of_pages and "," in value:
+            yield (
+                f"no traffic with {name}={shown(value)}: a filter has one value, so "
+                f"make a query of each, by query.each({name}=[…])"
+            )
+
+
+def _advice(name: str, text: str) -> str:
+    guess = _GUESSES.get(name)
+    begun = text.removesuffix("*")
+    meant = guess(begun) if guess else None
+    if meant is not None:
+        return f"did you mean {shown(meant + text[len(begun) :])}?"
+    # Forms of paths are told before they are sent.
+    if not PARAMETERS[name].is_of_pages and _OPERATOR.match(text):
+        return (
+            "it is taken literally; a '*' at the end matches all that begins so, and "
+            "no filter leaves anything out"
+        )
+    return ""
+
+
+def counted_nothing(values: Mapping[str, Any]) -> bool:
+    """Whether all *values* of a response are zero, empty or unknown."""
+    return not any(
+        any(map(_counts, value)) if isinstance(value, Iterable) else value
+        for value in values.values()
+    )
+
+
+def _counts(entry: Any) -> bool:
+    """Whether an entry of a list counts something; one of a histogram may be of 0."""
+    return any(getattr(entry, name, 0) for name in ("pageviews", "visitors", "total"))

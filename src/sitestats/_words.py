@@ -1,0 +1,203 @@
+"""Words from elsewhere: what other tools call things, and what to type here.
+
+Each error about a name, a step, an argument, a value or an option that does not exist
+looks here. ``words.toml`` has the words: a row is all that another one needs. They are
+compared without case, blanks, hyphens and underscores. The file is read when there is
+such an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+EXTRA: Final = "*"
+"""Stands in the tables for an argument without a name that has no place."""
+MISSING: Final = "-"
+"""Stands in the tables for an argument that has to be given."""
+
+
+def folded(word: object) -> str:
+    """*word* as the tables have it: ``"page_path"`` and ``"pagePath"`` are one.
+
+    >>> from sitestats._words import folded
+    >>> folded("page_path"), folded("--page-path"), folded("pagePath")
+    ('pagepath', 'pagepath', 'pagepath')
+    """
+    return "".join(filter(str.isalnum, str(word)[:100].casefold()))
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    import tomllib
+
+    text = resources.files("sitestats").joinpath("words.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _table(*names: str) -> Mapping[str, str]:
+    """The advice for each word of a table; none if there is no such table."""
+    rows: Any = _tables()
+    for name in names:
+        rows = rows.get(name, {})
+    return {word: advice for advice, words in rows.items() for word in words.split()}
+
+
+# --- fields and filters -------------------------------------------------------------
+
+
+def field_meant(word: object) -> str:
+    """The field that is meant by a word; empty for words that mean none."""
+    return _table("fields").get(folded(word), "")
+
+
+def field_advice(word: object) -> str:
+    """What to request in place of a field that does not exist."""
+    name = folded(word)
+    for table in ("events", "not_counted"):
+        if advice := _table(table).get(name):
+            return advice
+    field = field_meant(name)
+    return f"use {field!r}" if field else ""
+
+
+def filter_advice(word: object) -> str:
+    """What to type for a filter that does not exist."""
+    text = str(word)[:100]
+    if match := re.fullmatch(r"(?:metadata|meta|props|event:props)[.:_](\w+)", text):
+        return f"use .where_metadata({match[1]}=…)"
+    _, underscores, ending = text.rpartition("__")
+    if underscores and (advice := _table("lookups").get(folded(ending))):
+        return advice
+    name = folded(text.rpartition(":")[2])
+    if meant := _table("filters").get(name):
+        return f"use .where({meant})"
+    if name in _table("events"):
+        return "request the counts of an event by .events('signup')"
+    return _table("not_filtered").get(name, "")
+
+
+# --- attributes ---------------------------------------------------------------------
+
+
+def name_advice(kind: type, word: str) -> str:
+    """What to type for an attribute that *kind* does not have."""
+    name = folded(word)
+    for base in kind.__mro__:
+        title = base.__name__.removeprefix("Async")
+        if advice := _table("names", title).get(name):
+            return advice
+    # What counts has fields, by their names.
+    field = field_meant(name) or (word if word in _table("fields").values() else "")
+    if kind.__name__ == "StatsQuery":
+        return f"use .fields({field!r})" if field else field_advice(name)
+    if not hasattr(kind, "pageviews"):
+        return ""
+    return f"use .{field}" if hasattr(kind, field) else field_advice(name)
+
+
+# --- arguments ----------------------------------------------------------------------
+
+
+def argument_advice(owner: str, method: str, word: str) -> str:
+    """What to type in place of the argument *word* of a method; the word may be
+    ``EXTRA`` or ``MISSING``.
+    """
+    if method == "__init__":
+        method = owner
+    table = _table("arguments", method)
+    advice = table.get(word) or table.get(folded(word), "")
+    if owner != "StatsQuery" or method != "StatsQuery":
+        return advice
+    return advice or _table("names", owner).get(folded(word)) or table[EXTRA]
+
+
+def client_argument(word: str) -> str:
+    """What to type for an argument that a client does not have."""
+    return _table("arguments", "Client").get(folded(word), "")
+
+
+# --- values -------------------------------------------------------------------------
+
+_UNITS: Final = {"d": "days", "w": "weeks", "m": "months", "y": "months"}
+_RELATIVE: Final = re.compile(
+    r"(?:last|past|now-|today-|-)?[\s_-]*([0-9]{1,4})[\s_-]*"
+    r"(d|day|days|w|wk|week|weeks|m|mo|mon|month|months|y|yr|year|years)"
+    r"(?:[\s_-]*ago)?",
+    re.IGNORECASE,
+)
+
+
+def value_meant(rule: str, word: object) -> str:
+    """The value that is meant by a word, which a rule refuses; or nothing."""
+    return _table("values", rule).get(folded(word), "")
+
+
+def relative_period(text: object) -> tuple[int, str] | None:
+    """The number and the unit of a period such as ``"30d"``, ``"last_7_days"``,
+    ``"30daysAgo"`` or ``"12mo"``.
+
+    >>> from sitestats._words import relative_period
+    >>> relative_period("30daysAgo"), relative_period("1y"), relative_period("soon")
+    ((30, 'days'), (12, 'months'), None)
+    """
+    match = _RELATIVE.fullmatch(str(text)[:100].strip())
+    if match is None:
+        return None
+    number, unit = int(match[1]), match[2].lower()
+    return number * (12 if unit[0] == "y" else 1), _UNITS[unit[0]]
+
+
+def period_advice(value: object) -> str:
+    """The step for a value that is no period of ``during``."""
+    if found := relative_period(value):
+        number, unit = found
+        return f"use .last({unit}={number})"
+    return _table("periods").get(folded(value), "")
+
+
+def relation_advice(value: object) -> str:
+    """The period to compare with that is meant by a word."""
+    name = folded(value)
+    meant = value_meant("period-unit", name) or name
+    return (
+        f"use 'previous-{meant}'"
+        if meant in {"period", "week", "month", "year"}
+        else ""
+    )
+
+
+def day_advice(value: object) -> str:
+    """What to type for a day of another form."""
+    found = relative_period(value)
+    if found and found[1] == "days":
+        return f"use 'today-{found[0]}d'"
+    if found:
+        return f"use .last({found[1]}={found[0]})"
+    return "use 'today'" if folded(value) == "now" else ""
+
+
+# --- the command --------------------------------------------------------------------
+
+
+def option_advice(option: str, known: Collection[str]) -> str:
+    """What to type for an *option* that a command does not have, but others that are
+    *known*.
+    """
+    advice = _table("options").get(folded(option), "")
+    if not advice.startswith("-"):
+        return advice
+    # To name an option of another command would lead astray.
+    return f"use {advice}" if re.split("[ ,]", advice)[0] in known else ""
+
+
+def command_advice(word: str, group: str = "") -> str:
+    """The command that is meant by a word in a *group* of commands."""
+    advice = _table("commands").get(folded(word), "")
+    if advice.startswith(f"sitestats {group}".rstrip()):
+        return f"use {advice}"
+    return "" if advice.startswith("sitestats ") else advice

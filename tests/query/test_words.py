@@ -1,0 +1,127 @@
+"""Words from elsewhere: an error about a name says what to type here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery, StatusError
+from sitestats.emulator import Emulator
+
+QUERY: Any = StatsQuery("shop.example").fields("pageviews", "histogram", "pages")
+CLIENT: Any = Emulator.made_up(1, days=9).client()
+STATS: Any = CLIENT.stats.get(QUERY.last(days=7))
+OUTCOMES: Any = CLIENT.stats.get_many([QUERY.last(days=7)]).collect()
+ERROR: Any = StatusError("no", status_code=404)
+ADDRESS: Any = "https://x.example"
+
+CALLS: list[tuple[Callable[[], Any], str]] = [
+    (lambda: QUERY.filter(country="NL"), "use .where(country="),
+    (lambda: QUERY.date_range("a", "b"), "use .between("),
+    (lambda: QUERY.period("30d"), "use .last(days=30)"),
+    (lambda: QUERY.groupBy("page"), ".fields('countries')"),
+    (lambda: QUERY.orderBy("views"), "sort_values"),
+    (lambda: QUERY.execute, "client.stats.get(query)"),
+    (lambda: QUERY.referrers, ".fields('referrers')"),
+    (lambda: QUERY.delete, "nothing in them can be changed"),
+    (lambda: QUERY.time_zone("UTC"), "did you mean .timezone?"),
+    (lambda: QUERY.fields("sessions"), "counts no sessions"),
+    (lambda: QUERY.fields("screenPageViews"), "use 'pageviews'"),
+    (lambda: QUERY.fields("page_path"), "use 'pages'"),
+    (lambda: QUERY.fields("eventCount"), ".events("),
+    (lambda: QUERY.fields("bounceRate"), "does not count bounces"),
+    (lambda: QUERY.fields("vistors"), "did you mean 'visitors'?"),
+    (lambda: QUERY.where(plan="pro"), ".where_metadata(plan="),
+    (lambda: QUERY.where(**{"metadata.plan": "pro"}), ".where_metadata(plan="),
+    (lambda: QUERY.where(event="signup"), ".events("),
+    (lambda: QUERY.where(pagePath="/a"), "page="),
+    (lambda: QUERY.where(device="mobile"), "device_type="),
+    (lambda: QUERY.where(page__contains="blog"), "'*…*'"),
+    (lambda: QUERY.where(contry="NL"), "did you mean 'country'?"),
+    (lambda: QUERY.where("country", "NL"), ".where(country='NL'"),
+    (lambda: QUERY.where(device_type="phone"), "did you mean 'mobile'?"),
+    (lambda: QUERY.interval("daily"), "did you mean 'day'?"),
+    (lambda: QUERY.last("30d"), ".last(days=30)"),
+    (lambda: QUERY.last(timedelta(days=7)), ".last(days=7)"),
+    (lambda: QUERY.last(days=7, include_today=True), "today=True"),
+    (lambda: QUERY.last(7, 8), ".last(weeks=4)"),
+    (lambda: QUERY.during("30d"), ".last(days=30)"),
+    (lambda: QUERY.during("last_12_months"), ".last(months=12)"),
+    (lambda: QUERY.during("ytd"), ".during('this-year')"),
+    (lambda: QUERY.during("2026-10-01", "2026-10-31"), ".between("),
+    (lambda: QUERY.between("30daysAgo", "yesterday"), "'today-30d'"),
+    (QUERY.previous, "'week'"),
+    (lambda: QUERY.previous("yoy"), "did you mean 'year'?"),
+    (lambda: StatsQuery("x.example", fields=["visitors"]), ".fields('visitors')"),
+    (StatsQuery, "StatsQuery('example.com')"),
+    (lambda: StatsQuery(site="x.example"), "host name first"),
+    (lambda: CLIENT.stats.get("x.example", fields=["visitors"]), "StatsQuery("),
+    (lambda: CLIENT.stats.get("x.example", "visitors"), "StatsQuery("),
+    (lambda: CLIENT.stats.compare(QUERY, period="yoy"), "against="),
+    (lambda: CLIENT.stats.compare(QUERY, "yoy"), "'previous-year'"),
+    (lambda: CLIENT.stats.timeseries, ".get(StatsQuery("),
+    (lambda: CLIENT.run_report, "client.stats.get("),
+    (lambda: CLIENT.sites, "client.websites.list()"),
+    (lambda: CLIENT.websites.delete("x"), "the service's own pages"),
+    (lambda: CLIENT.websites.create("x"), ".add('example.com'"),
+    (lambda: STATS.views, "use .pageviews"),
+    (lambda: STATS.bounce_rate, "does not count bounces"),
+    (lambda: STATS.to_csv("x"), ".to_pandas().to_csv("),
+    (lambda: STATS.plot(figsize=(9, 4)), "ax="),
+    (lambda: STATS.pages.sort_values("x"), ".to_pandas("),
+    (lambda: OUTCOMES.plot("pages"), "stats.plot("),
+    (lambda: OUTCOMES.to_pandas("x"), "pages"),
+    (lambda: OUTCOMES.to_pandas("page"), "did you mean 'pages'?"),
+    (lambda: ERROR.status, "use .status_code"),
+    (lambda: ERROR.nothing, ".status_code"),
+    (lambda: Client(ADDRESS, "key"), "api_key="),
+    (lambda: Client(ADDRESS, token="key"), "use api_key="),
+    (lambda: Client(url=ADDRESS), "use base_url="),
+    (lambda: AsyncClient(ADDRESS, max_retries=3), "use retries="),
+    (lambda: Client(ADDRESS, nothing=3), "it has base_url, api_key"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), CALLS)
+def test_a_word_from_elsewhere(call: Callable[[], Any], words: str) -> None:
+    """The error about a call of another tool says what to type, before any list of the
+    names that there are; it names no private class and no private name.
+    """
+    with pytest.raises((AttributeError, SiteStatsError, TypeError)) as it:
+        call()
+    text = str(it.value)
+    assert words in text
+    assert "Collected" not in text
+    assert "Base" not in text
+    assert " ._" not in text
+    assert getattr(it.value, "obj", None) is None
+
+
+def test_a_key_at_a_wrong_place_is_in_no_frame() -> None:
+    """A key that is given by another word is in no line and no local variable of the
+    package.
+    """
+    for call in (
+        lambda: Client(ADDRESS, "sa_key_1234567890"),
+        lambda: Client(ADDRESS, token="sa_key_1234567890"),
+    ):
+        with pytest.raises(TypeError, match="Client") as it:
+            call()
+        trace = it.value.__traceback__
+        while trace is not None:
+            if "sitestats/_" in trace.tb_frame.f_code.co_filename:
+                assert "sa_key_1234567890" not in repr(trace.tb_frame.f_locals)
+            trace = trace.tb_next
+        assert "sa_key_1234567890" not in str(it.value)
+
+
+@pytest.mark.anyio
+async def test_an_awaited_call_says_the_same() -> None:
+    """The asynchronous client explains the arguments of its calls, too."""
+    async with Emulator.made_up(1, days=9).async_client() as client:
+        stats: Any = client.stats
+        with pytest.raises(TypeError, match=r"AsyncStatsAPI.get.* StatsQuery"):
+            await stats.get("x.example", fields=["visitors"])
