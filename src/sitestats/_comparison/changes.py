@@ -34,6 +34,7 @@ from sitestats._results.tables import (
     column_of,
     for_json,
 )
+from sitestats._wire.messages import JsonValue
 
 SIDES: Final = {
     "": "now",
@@ -67,6 +68,15 @@ class Change(Named):
     """The number in the other period, or None if it is not known."""
 
     __reduce__ = reduced
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The numbers as plain values, ready for JSON: of now and before, and the
+        change.
+
+        >>> Change(150, 120).to_dict()["absolute"]
+        30
+        """
+        return {name: getattr(self, name) for name in SIDES.values()}
 
     @property
     def absolute(self) -> float | None:
@@ -129,6 +139,16 @@ class EntryChange(Named):
     """The other period's hour of the day, of a histogram of hours."""
 
     __reduce__ = reduced
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The entry as plain values, ready for JSON, with the change of each count."""
+        return {
+            "value": for_json(self.value),
+            "before": for_json(self.before),
+            "direction": self.direction,
+            "partial": self.partial,
+            **{name: change.to_dict() for name, change in self.counts.items()},
+        }
 
     @property
     def pageviews(self) -> Change:

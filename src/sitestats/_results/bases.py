@@ -54,6 +54,23 @@ else:
     TupleOf = tuple
 
 
+def pydantic_schema(kind: Any, source: Any, handler: Any) -> Any:
+    """The schema of pydantic of a class of results: its JSON is described by its names
+    and types, and read as far as it tells all.
+    """
+    from pydantic_core import core_schema as schema
+
+    from sitestats._display.shapes import json_of, reader_of, shape_of
+
+    shape = handler.generate_schema(shape_of(source))
+    serialization = schema.plain_serializer_function_ser_schema(
+        json_of(kind), return_schema=shape
+    )
+    return schema.no_info_plain_validator_function(
+        reader_of(source), json_schema_input_schema=shape, serialization=serialization
+    )
+
+
 def draw(
     result: object, ax: object, others: Mapping[str, object] = {}, **choices: Any
 ) -> late.Axes:
@@ -341,19 +358,9 @@ class Displayed(Public):
         return Display(self).__rich_console__(console, options)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
-        """For FastAPI: an instance, whose JSON is what ``to_dict`` or ``to_dicts``
-        returns.
-        """
-        from pydantic_core import core_schema as schema
-
-        self: Any = cls
-        is_one = hasattr(cls, "to_dict")
-        serialization = schema.plain_serializer_function_ser_schema(
-            self.to_dict if is_one else self.to_dicts,
-            return_schema=schema.dict_schema() if is_one else schema.list_schema(),
-        )
-        return schema.is_instance_schema(cls, serialization=serialization)
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """For FastAPI: the JSON of ``to_dict`` or ``to_dicts``, with its schema."""
+        return pydantic_schema(cls, source, handler)
 
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
@@ -420,6 +427,11 @@ class Named(Public):
     """
 
     __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """For FastAPI: the JSON of ``to_dict``, with its schema."""
+        return pydantic_schema(cls, source, handler)
 
     if TYPE_CHECKING:
         to_dict: Callable[[], dict[str, JsonValue]]
