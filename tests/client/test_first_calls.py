@@ -33,7 +33,7 @@ client.stats.get_many([query]).to_pandas()                  | .collect()
 client.stats.compare(host)                                  | StatsQuery('example.com')
 client.stats.compare(stats, stats)                          | .compare_to(other)
 comparison["visitors"]                                      | comparison.totals
-stats["pages"]                                              | stats.pages
+stats["pages"]                                              | page views
 stats.df                                                    | .to_pandas()
 stats.pages.head(3)                                         | .to_pandas()
 stats.compare_to("previous-year")                           | .compare(query, against=

@@ -450,6 +450,7 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
     """What the entries of each list have in common: their names, times and order."""
     for where, values in _lists_of(data).items():
         entries: list[dict[str, Any]] = [e for e in values if isinstance(e, dict)]
+        total = sum(_count(entry) for entry in entries)
         keys: list[Any] = [-_count(entry) for entry in entries]
         if where in _HISTOGRAMS:
             keys = [str(entry.get("date")) for entry in entries]
@@ -464,7 +465,7 @@ def _wholes(data: Any, case: Case) -> Iterator[tuple[str, str]]:
                     yield f"{where}[].{anonymised(name)}", "missing in some"
         if keys != sorted(keys) and where not in {"$", "$.websites"}:
             yield f"order of {where}", "not as documented"
-        if case.option == "null_entries" and -sum(keys) < _count(data):
+        if case.option == "null_entries" and total < _count(data):
             yield f"{where}[]: {_NULLS}", "none"
 
 
