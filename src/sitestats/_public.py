@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
 from importlib import import_module
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 KindT = TypeVar("KindT", bound=type)
 
@@ -91,7 +90,7 @@ def explained(*methods: str) -> Callable[[KindT], KindT]:
 
     def decorate(kind: KindT) -> KindT:
         for name in methods:
-            method: FunctionType = vars(kind)[name]
+            method: Any = vars(kind)[name]
             is_async = inspect.iscoroutinefunction(method)
             setattr(kind, name, (_awaited if is_async else _called)(method))
         return kind
@@ -99,7 +98,7 @@ def explained(*methods: str) -> Callable[[KindT], KindT]:
     return decorate
 
 
-def _called(method: FunctionType) -> Any:
+def _called(method: Any) -> Any:
     @wraps(method)
     def call(self: Any, /, *given: Any, **named: Any) -> Any:
         try:
@@ -107,20 +106,20 @@ def _called(method: FunctionType) -> Any:
         except TypeError as error:
             if not _is_of_call(error):
                 raise
-        raise wrong_arguments(type(self), method.__name__, given, named) from None
+        raise wrong_arguments(self.__class__, method.__name__, given, named) from None
 
     return call
 
 
-def _awaited(method: FunctionType) -> Any:
+def _awaited(method: Any) -> Any:
     @wraps(method)
     async def call(self: Any, /, *given: Any, **named: Any) -> Any:
         try:
-            return await cast("Any", method(self, *given, **named))
+            return await method(self, *given, **named)
         except TypeError as error:
             if not _is_of_call(error):
                 raise
-        raise wrong_arguments(type(self), method.__name__, given, named) from None
+        raise wrong_arguments(self.__class__, method.__name__, given, named) from None
 
     return call
 

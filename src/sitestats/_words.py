@@ -62,7 +62,7 @@ def field_advice(word: object) -> str:
         if advice := _table(table).get(name):
             return advice
     field = field_meant(name)
-    return f"use {field!r}" if field else ""
+    return f"did you mean {field!r}?" if field else ""
 
 
 def filter_advice(word: object) -> str:

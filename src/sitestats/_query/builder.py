@@ -368,7 +368,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 # A str is one name, although it can be iterated, and so is a row.
                 is_one = isinstance(websites, str) or hasattr(websites, "hostname")
                 names: Any = [websites] if is_one else websites
-                if not isinstance(names, Iterable):
+                if not hasattr(names, "__iter__"):
                     message = (
                         "websites are a list of host names, or of client.websites.list"
                         f"(), not {shown(websites)}"
@@ -850,7 +850,7 @@ def queries_in(given: Any, where: str = "queries", *, is_awaited: bool = False) 
         raise InvalidInputError([Problem(message, where=where)])
     # A row of a frame, and a result, can be iterated, and have a host name.
     is_one = isinstance(given, str) or hasattr(given, "hostname")
-    is_many = isinstance(given, Iterable) and not is_one
+    is_many = hasattr(given, "__iter__") and not is_one
     if not is_many and not (is_awaited and hasattr(given, "__aiter__")):
         check_query(given, where)
     return given

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
 from sitestats._base.countries import likely_country
@@ -136,7 +136,7 @@ def _advice(name: str, text: str) -> str:
 def counted_nothing(values: Mapping[str, Any]) -> bool:
     """Whether all *values* of a response are zero, empty or unknown."""
     return not any(
-        any(map(_counts, value)) if isinstance(value, Iterable) else value
+        any(map(_counts, cast("Any", value))) if isinstance(value, Iterable) else value
         for value in values.values()
     )
 
