@@ -67,7 +67,8 @@ class Change(Named):
     before: float | None
     """The number in the other period, or None if it is not known."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The numbers as plain values, ready for JSON: of now and before, and the
@@ -138,7 +139,8 @@ class EntryChange(Named):
     hour_before: int | None = None
     """The other period's hour of the day, of a histogram of hours."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The entry as plain values, ready for JSON, with the change of each count."""

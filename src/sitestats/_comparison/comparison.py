@@ -89,7 +89,8 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
     before: Stats[FieldsT_contra]
     """The result of the other period."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     @property
     def query(self) -> StatsQuery:

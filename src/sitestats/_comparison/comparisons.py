@@ -52,7 +52,8 @@ class ComparedPair(Public):
     before: Outcome | None
     """The earlier outcome, or None if there is no such query."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     @property
     def sides(self) -> tuple[Outcome, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 import msgspec
@@ -156,8 +156,9 @@ def _in_json(hint: Any) -> Any:
     formats = {dt.date: "date", dt.datetime: "date-time"}
     if hint in formats:
         return Annotated[str, Field(json_schema_extra={"format": formats[hint]})]
-    if isinstance(hint, type) and issubclass(hint, Problem | Entry | Website):
-        return shape_of(hint)
+    kind: Any = hint
+    if isinstance(kind, type) and issubclass(kind, Problem | Entry | Website):
+        return shape_of(kind)
     return hint
 
 
@@ -218,6 +219,7 @@ def _website(kind: Any, value: Any) -> Any:
 
 def _class_for(kind: Any, value: Any) -> Any:
     """The class of an entry that has the names in *value*."""
-    names = {*value} if isinstance(value, dict) else set[str]()
+    is_dict = isinstance(value, dict)
+    names = set(cast("dict[str, Any]", value)) if is_dict else set[str]()
     below = [one for one in kind.__subclasses__() if {*one.columns} <= names]
     return below[0] if issubclass(kind, Entry) and below else kind

@@ -660,7 +660,8 @@ class Items(Listed[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
 
     _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     @functools.cached_property
     def _places(self) -> Mapping[Any, list[int]]:

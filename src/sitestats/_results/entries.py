@@ -371,14 +371,18 @@ def check_name(name: object, known: Sequence[str], what: str) -> None:
         raise FieldNotRequestedError(message, name=str(name))
 
 
+def are_several(name: object) -> bool:
+    """Whether *name* is a list or the like, and no name."""
+    return isinstance(name, Collection) and not isinstance(name, str)
+
+
 def check_list(name: object) -> None:
     """Check that *name* is the name of a list, of the histogram or of events.
 
     Raises:
         FieldNotRequestedError: It is not.
     """
-    are_several = isinstance(name, Collection) and not isinstance(name, str)
-    if are_several:
+    if are_several(name):
         raise FieldNotRequestedError(
             f"{shown(name)} is not a list, and the service has no table that crosses "
             "two: request one for each value of the other, by "

@@ -78,7 +78,8 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     error: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query succeeded."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
@@ -131,7 +132,8 @@ class Failed(Displayed, Named):
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def result(self) -> NoReturn:
         """Raise the error."""

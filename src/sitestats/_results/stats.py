@@ -433,7 +433,8 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def __iter__(self) -> NoReturn:
         raise TypeError(

@@ -20,7 +20,8 @@ from .tables import Column, Count, Name, column_of, of_rows
 class _NamedValues(Displayed, Row):
     """Values that are shown by their names."""
 
-    __reduce__ = reduced
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by their names, ready for JSON.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
-from typing import cast
+from typing import Any, cast
 
 import anyio.to_thread
 import attrs
@@ -57,7 +57,7 @@ class Run:
                 await anyio.to_thread.run_sync(self.handle, cast("Record", content))
                 return
             # The system refuses a further thread, or has none, as Pyodide.
-        self.handle(content)
+        self.handle(cast("Any", content))
 
     def report_so_far(self) -> ProvisioningReport:
         """The report of a run that ends here; an add that was sent is unknown."""
