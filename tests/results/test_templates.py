@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import django.template
-import jinja2
 import pytest
 
 from sitestats import (
@@ -18,10 +16,13 @@ from sitestats import (
     UnrequestedAttributeError,
 )
 
+jinja2 = pytest.importorskip("jinja2")
+django_template = pytest.importorskip("django.template")
+
 QUERY = StatsQuery("a.example").fields("visitors", "pages")
 STATS = Stats.of(QUERY, visitors=3, pages=[("/a", 3, 2)])
 COMPARISON = STATS.compare_to(STATS)
-ENGINE = django.template.Engine()
+ENGINE = django_template.Engine()
 
 
 def by_jinja(text: str, **values: object) -> str:
@@ -32,7 +33,7 @@ def by_jinja(text: str, **values: object) -> str:
 def by_django(text: str, **values: object) -> str:
     """The *text* with values, made by Django."""
     made: str = ENGINE.from_string(text).render(
-        django.template.Context(values, use_l10n=False, use_tz=False)
+        django_template.Context(values, use_l10n=False, use_tz=False)
     )
     return made
 

@@ -30,7 +30,7 @@ class Page:
 
     Args:
         title: The title.
-        blocks: Results, texts, and ``Display``s where a result needs other rows.
+        blocks: Results, and texts; a ``Display`` where a result needs other rows.
         rows: The most rows of a table.
 
     >>> from sitestats.analysis import Page
