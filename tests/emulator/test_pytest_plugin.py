@@ -58,6 +58,8 @@ def test_the_fixtures(tmp_path: Path) -> None:
     # pytest loads these by their entry points, with many others that take seconds.
     plugins = {one.name: one.value for one in entry_points(group="pytest11")}
     used = ("-p", plugins["sitestats"], "-p", plugins["anyio"])
+    # A folder for temporary files may be within the checkout, which has settings.
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", *used, "."],
         cwd=tmp_path,

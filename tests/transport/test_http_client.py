@@ -175,7 +175,7 @@ def test_authentication_is_for_reads(variant: str, routes: MockRouter) -> None:
 )
 def test_what_is_no_client_is_refused(kind: Any, value: object) -> None:
     """What can't send is refused when the client is made."""
-    with pytest.raises(ConfigurationError, match=r"http_client= is an httpx\."):
+    with pytest.raises(ConfigurationError, match=r"http_client= must be an httpx\."):
         kind(ADDRESS, http_client=value)
 
 
