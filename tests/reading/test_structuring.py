@@ -281,11 +281,8 @@ def places(value: Any) -> list[tuple[Any, ...]]:
     return [(), *((key, *rest) for key, inner in items for rest in places(inner))]
 
 
-@given(st.data(), st.sampled_from(["hour", "day", "week", "month", "year"]))
-def test_any_json_is_statistics_or_one_of_our_errors(
-    data: st.DataObject, interval: Any
-) -> None:
-    """What is as the document says is read as it is, whatever stands beside it."""
+def with_odd_values(data: st.DataObject) -> Any:
+    """A whole response with up to three values of another kind."""
     changed = copy.deepcopy(FULL)
     for _ in range(data.draw(st.integers(0, 3))):
         path = data.draw(st.sampled_from(places(changed)[1:]))
@@ -293,6 +290,18 @@ def test_any_json_is_statistics_or_one_of_our_errors(
         for key in path[:-1]:
             parent = parent[key]
         parent[path[-1]] = copy.deepcopy(data.draw(ODD))
+    return changed
+
+
+INTERVALS = st.sampled_from(["hour", "day", "week", "month", "year"])
+
+
+@given(st.data(), INTERVALS)
+def test_any_json_is_statistics_or_one_of_our_errors(
+    data: st.DataObject, interval: Any
+) -> None:
+    """What is as the document says is read as it is, whatever stands beside it."""
+    changed = with_odd_values(data)
     query = ALL.interval(interval)
     moment = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
     with warnings.catch_warnings():
@@ -313,6 +322,33 @@ def test_any_json_is_statistics_or_one_of_our_errors(
             del row[{"events": "total"}.get(name, "seconds_on_page")]
             rows = (one.items() for one in sent[name] if isinstance(one, dict))
             assert any(row.items() <= one for one in rows)
+
+
+def read_or_refused(query: StatsQuery, body: bytes) -> tuple[object, object]:
+    """What is read of a body, and the problems of the rest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SiteStatsWarning)
+        try:
+            stats = read_response(query, body)
+        except InvalidResponseError as error:
+            return None, error.problems
+    return stats.to_dict(), stats.problems
+
+
+@given(st.data(), INTERVALS)
+def test_a_byte_order_mark_changes_nothing(data: st.DataObject, interval: Any) -> None:
+    """Lists are decoded in another way after a mark, and mean the same."""
+    body = json.dumps(with_odd_values(data)).encode()
+    query = ALL.interval(interval)
+    marked = b"\xef\xbb\xbf" + body
+    assert read_or_refused(query, body) == read_or_refused(query, marked)
+
+
+def test_a_list_that_is_no_text_is_no_json() -> None:
+    """Bytes that are not UTF-8 are found in a list that nobody requested, too."""
+    body = b'{"pages": [], "other": ["\xff"]}'
+    with pytest.raises(InvalidResponseError, match="not JSON"):
+        read_response(QUERY.fields("pages"), body)
 
 
 BODIES: dict[str, Callable[[int], bytes]] = {

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from contextlib import suppress
 from http import HTTPStatus
+from typing import Any, Final
 
 import attrs
+import msgspec
 
 from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue, load_json
 
 from .errors import OK, invalid_response, is_page, of_page, status_error
+
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
@@ -39,6 +45,33 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
             )
         raise invalid_response(response, request, why_not)
     return data
+
+
+def decode_members(
+    response: HttpResponse, request: HttpRequest, lists: Collection[str]
+) -> Any:
+    """The decoded body of a successful response, as ``decode_json`` has it, except that
+    its *lists* are JSON still.
+
+    A list may have thousands of entries. They are decoded once it is known what they
+    are to become, without a dict for each.
+    """
+    body = response.body
+    if not lists:
+        return decode_json(response, request)
+    # What one of these refuses may be readable all the same, or needs a message.
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if not body.isascii():
+            # A list that stays JSON is not looked at.
+            body.decode()
+        data = {
+            name: member if name in lists else msgspec.json.decode(member)
+            for name, member in _MEMBERS.decode(body).items()
+        }
+        refused = data.get("ok") is False or data.get("success") is False
+        if response.status in OK and not refused:
+            return data
+    return decode_json(response, request)
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:

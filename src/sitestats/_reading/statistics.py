@@ -18,7 +18,7 @@ from sitestats._wire.messages import HttpRequest, HttpResponse, parse_http_date
 
 from .checking import check_response
 from .completing import complete
-from .decoding import decode_json
+from .decoding import decode_members
 from .errors import NOT_AS_DOCUMENTED, OK, invalid_response
 from .structuring import UnreadableError, shape_of, structure_stats
 
@@ -50,15 +50,15 @@ def read_stats(
         InvalidResponseError: Nothing that was requested can be read, or the response is
             about something else than the query.
     """
+    interval, has_events = parameters.interval, parameters.events is not None
+    shape = shape_of(parameters.fields, has_events, interval)
     # Decoded…
-    data = decode_json(response, request)
+    data = decode_members(response, request, shape.entries)
     if not isinstance(data, dict):
         why = str(UnreadableError("an object", data))
         problem = Problem(why, section="2.3", where="$")
         raise invalid_response(response, request, NOT_AS_DOCUMENTED, [problem])
     # …structured…
-    interval, has_events = parameters.interval, parameters.events is not None
-    shape = shape_of(parameters.fields, has_events, interval)
     body, unread = structure_stats(data, shape, interval, parameters.timezone)
     # …checked against the query…
     date = parse_http_date(response.headers.get("date", ""))

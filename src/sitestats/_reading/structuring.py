@@ -5,7 +5,7 @@ another, but for an integer where the document has "number". Where a value is re
 cattrs says which one by its path, the model is made without it, and there is a problem.
 
 Lists may have thousands of entries, which are structs of msgspec. A hook hands a whole
-list to msgspec. If that refuses the list, cattrs structures it entry by entry.
+list to msgspec, as JSON. If that refuses the list, cattrs structures it entry by entry.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from sitestats._base.zones import find_zone
 from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count, Hour, Name
 from sitestats._results.websites import AddedWebsite, Website
-from sitestats._wire.messages import JsonValue
+from sitestats._wire.messages import JsonValue, load_json
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)
 
@@ -401,18 +401,27 @@ def _is_array(value: object) -> bool:
     return isinstance(value, list)
 
 
+def _decoded(value: Any) -> Any:
+    """The value of what is JSON still."""
+    return load_json(bytes(value)) if isinstance(value, msgspec.Raw) else value
+
+
 def _list_hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
     """What structures a list whose entries are structs."""
     (entry, _) = get_args(kind)
     with _FIRST_USE:
+        decoder = msgspec.json.Decoder(kind)
         msgspec.convert([], kind)
 
     def structure_list(value: Any, _: object) -> Any:
         with suppress(*_REFUSALS):
+            if isinstance(value, msgspec.Raw):
+                return decoder.decode(value)
             return msgspec.convert(value, kind)
-        if not _is_array(value):
-            raise UnreadableError("an array", value)
-        return _each(value, entry, converter)
+        rows = _decoded(value)
+        if not _is_array(rows):
+            raise UnreadableError("an array", rows)
+        return _each(rows, entry, converter)
 
     return structure_list
 
@@ -505,7 +514,7 @@ def structure_stats(
         made = converter.structure(values, shape.model)
     except ClassValidationError:
         values = dict(values)
-        rows: Any = values.get("histogram")
+        rows: Any = _decoded(values.get("histogram"))
         if _is_array(rows):
             days = find_zone(str(body.get("timezone") or zone))
             values["histogram"] = _as_rows(rows, interval, days)
