@@ -345,8 +345,8 @@ def test_a_byte_order_mark_changes_nothing(data: st.DataObject, interval: Any) -
 
 
 def test_a_list_that_is_no_text_is_no_json() -> None:
-    """Bytes that are not UTF-8 are found in a list that nobody requested, too."""
-    body = b'{"pages": [], "other": ["\xff"]}'
+    """Bytes that are not UTF-8 are found in a list that is decoded late, too."""
+    body = b'{"pages": [{"value": "/\xff", "pageviews": 1, "visitors": 1}]}'
     with pytest.raises(InvalidResponseError, match="not JSON"):
         read_response(QUERY.fields("pages"), body)
 
