@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from sitestats._words import (
+    EXTRA,
+    MISSING,
+    argument_advice,
+    module_advice,
+    name_advice,
+)
 
 KindT = TypeVar("KindT", bound=type)
 
@@ -44,24 +52,26 @@ class Public:
 def missing(kind: type, name: str) -> AttributeError:
     """The error about an attribute that instances of *kind* do not have."""
     has = f"it has {names_of(kind)}"
-    if advice := _name_advice(kind, name):
-        message = f"{kind.__name__} has no {name!r}: {advice}. Otherwise, {has}"
+    if advice := _advice(name, partial(name_advice, kind), _public_names(kind), "."):
+        end = "" if advice.endswith("?") else "."
+        message = f"{kind.__name__} has no {name!r}: {advice}{end} Otherwise, {has}"
     else:
         message = f"{kind.__name__} has no {name!r}: {has}"
     # Of an error with an object, Python suggests its private names, too.
     return AttributeError(message, name=name, obj=None)
 
 
-def _name_advice(kind: type, name: str) -> str:
+def _advice(
+    name: str, advice_for: Callable[[str], str], known: Iterable[str], dot: str = ""
+) -> str:
+    """What to type for a *name* that does not exist."""
     # A name with an underscore is no word of a user's: libraries look for theirs.
     if name.startswith("_"):
         return ""
-    from sitestats._words import name_advice
-
-    if advice := name_advice(kind, name):
+    if advice := advice_for(name):
         return advice
-    close = get_close_matches(name[:100], _public_names(kind), n=1)
-    return f"did you mean .{close[0]}?" if close else ""
+    close = get_close_matches(name[:100], known, n=1)
+    return f"did you mean {dot}{close[0]}?" if close else ""
 
 
 @cache
@@ -133,8 +143,6 @@ def wrong_arguments(
     kind: type, method: str, given: tuple[Any, ...], named: Mapping[str, Any]
 ) -> TypeError:
     """The error about arguments that a method does not take."""
-    from sitestats._words import EXTRA, MISSING, argument_advice
-
     parameters = inspect.signature(getattr(kind, method)).parameters.values()
     takes = [
         parameter.name
@@ -170,7 +178,10 @@ def lazy(
 
     def get(name: str) -> object:
         if name not in places:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            advice = _advice(name, module_advice, places)
+            end = f": {advice}" if advice else ""
+            message = f"module {module!r} has no attribute {name!r}{end}"
+            raise AttributeError(message, name=name)
         defining = import_module(places[name])
         value = known[name] = getattr(defining, name, defining)
         return value

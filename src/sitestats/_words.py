@@ -9,13 +9,16 @@ such an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
 EXTRA: Final = "*"
 """Stands in the tables for an argument without a name that has no place."""
+ANY: Final = "*"
+"""Stands in the tables for any field."""
 MISSING: Final = "-"
 """Stands in the tables for an argument that has to be given."""
 
@@ -52,17 +55,53 @@ def _table(*names: str) -> Mapping[str, str]:
 
 def field_meant(word: object) -> str:
     """The field that is meant by a word; empty for words that mean none."""
-    return _table("fields").get(folded(word), "")
+    name = folded(word)
+    return _own_names().get(name) or _table("fields").get(name, "")
+
+
+@cache
+def _own_names() -> Mapping[str, str]:
+    return {folded(name): name for name in _table("fields").values()}
 
 
 def field_advice(word: object) -> str:
     """What to request in place of a field that does not exist."""
-    name = folded(word)
+    text = str(word)[:100]
+    if not text or text == "*" or folded(text) in {"all", "any", "everything"}:
+        return "name each field that you want"
+    if advice := _of_field(folded(text), "did you mean {!r}?"):
+        return advice
+    if relative_period(text):
+        return period_advice(text)
+    names = [field_meant(part) for part in re.split("[,;|+&]", text)]
+    if len(names) > 1 and all(names):
+        return f"give each by itself: .fields({', '.join(map(repr, names))})"
+    # A typing mistake, which the caller tells.
+    if get_close_matches(text.casefold(), _own_names().values(), n=1, cutoff=0.8):
+        return ""
+    found = (_of_field(part, "the nearest is {!r}") for part in _parts(text))
+    return next(filter(None, found), "")
+
+
+def _of_field(name: str, form: str) -> str:
     for table in ("events", "not_counted"):
         if advice := _table(table).get(name):
             return advice
     field = field_meant(name)
-    return f"did you mean {field!r}?" if field else ""
+    return form.format(field) if field else ""
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The words in a *text* that follow each other, the longest and last ones first.
+
+    >>> from sitestats._words import _parts
+    >>> [*_parts("firstUserMedium")]
+    ['firstusermedium', 'usermedium', 'firstuser', 'medium', 'user', 'first']
+    """
+    words = [word.lower() for word in re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", text)]
+    for length in range(len(words), 0, -1):
+        for start in range(len(words) - length, -1, -1):
+            yield "".join(words[start : start + length])
 
 
 def filter_advice(word: object) -> str:
@@ -74,11 +113,13 @@ def filter_advice(word: object) -> str:
     if underscores and (advice := _table("lookups").get(folded(ending))):
         return advice
     name = folded(text.rpartition(":")[2])
-    if meant := _table("filters").get(name):
-        return f"use .where({meant})"
+    if advice := _table("not_filtered").get(name):
+        return advice
     if name in _table("events"):
         return "request the counts of an event by .events('signup')"
-    return _table("not_filtered").get(name, "")
+    filters = _table("filters")
+    meant = filters.get(name) or filters.get(folded(field_meant(name)))
+    return f"use .where({meant})" if meant else ""
 
 
 # --- attributes ---------------------------------------------------------------------
@@ -87,17 +128,25 @@ def filter_advice(word: object) -> str:
 def name_advice(kind: type, word: str) -> str:
     """What to type for an attribute that *kind* does not have."""
     name = folded(word)
-    for base in kind.__mro__:
-        title = base.__name__.removeprefix("Async")
+    titles = [base.__name__.removeprefix("Async") for base in kind.__mro__]
+    for title in titles:
         if advice := _table("names", title).get(name):
             return advice
-    # What counts has fields, by their names.
-    field = field_meant(name) or (word if word in _table("fields").values() else "")
-    if kind.__name__ == "StatsQuery":
-        return f"use .fields({field!r})" if field else field_advice(name)
-    if not hasattr(kind, "pageviews"):
-        return ""
-    return f"use .{field}" if hasattr(kind, field) else field_advice(name)
+    field = field_meant(name)
+    for title in titles if field else ():
+        forms = _table("fields_of", title)
+        if form := forms.get(folded(field)) or forms.get(ANY):
+            return form.replace("{}", field)
+    if field and hasattr(kind, field):
+        return f"use .{field}"
+    # What counts says why it does not count something.
+    is_counting = "StatsQuery" in titles or hasattr(kind, "pageviews")
+    return _of_field(name, "did you mean {!r}?") if is_counting else ""
+
+
+def module_advice(word: str) -> str:
+    """What to type for a name that the package does not have."""
+    return _table("names", "module").get(folded(word), "")
 
 
 # --- arguments ----------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import datetime
+from importlib.resources import files
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +13,12 @@ from sitestats._assistants.tools import LARGEST_ANSWER, Tools, WrongCallError
 from sitestats.cli._app import app
 from sitestats.cli._exits import MEANINGS, Code
 
+_WORDS = tomllib.loads(files("sitestats").joinpath("words.toml").read_text("utf-8"))
+ADVICE = [*_WORDS["options"], *_WORDS["commands"]]
+"""What the errors about unknown options and commands say to type."""
+
 __all__ = [
+    "ADVICE",
     "LARGEST_ANSWER",
     "MEANINGS",
     "Code",

@@ -42,7 +42,7 @@ query.last_week()                                           | .during()
 list(client.websites)                                       | .list()
 client.websites[0]                                          | .list()
 client.websites.get(host)                                   | .list()
-client.stats(host)                                          | .get()
+client.stats(host)                                          | use .get(StatsQuery(
 WebsiteSpec.load(["a.example"])                             | a path, or a file
 StatsQuery.from_url("https://a.example/")                   | give a host name alone
 client.check("a.example").ok                                | False

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sitestats import AsyncClient, Client, SiteStatsError, StatsQuery, StatusError
+import sitestats
+from sitestats import (
+    AsyncClient,
+    Client,
+    InvalidInputError,
+    SiteStatsError,
+    StatsQuery,
+    StatusError,
+)
 from sitestats.emulator import Emulator
 
 QUERY: Any = StatsQuery("shop.example").fields("pageviews", "histogram", "pages")
 CLIENT: Any = Emulator.made_up(1, days=9).client()
 STATS: Any = CLIENT.stats.get(QUERY.last(days=7))
 OUTCOMES: Any = CLIENT.stats.get_many([QUERY.last(days=7)]).collect()
+COMPARISON: Any = CLIENT.stats.compare(QUERY.last(days=3))
+FRAME: Any = CLIENT.websites.list().to_pandas()
+PACKAGE: Any = sitestats
 ERROR: Any = StatusError("no", status_code=404)
 ADDRESS: Any = "https://x.example"
 
@@ -34,7 +48,24 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.fields("eventCount"), ".events("),
     (lambda: QUERY.fields("bounceRate"), "does not count bounces"),
     (lambda: QUERY.fields("vistors"), "did you mean 'visitors'?"),
+    (lambda: QUERY.fields("visitors,pages"), ".fields('visitors', 'pages')"),
+    (lambda: QUERY.fields("*"), "name each field"),
+    (QUERY.fields, "name each field"),
+    (lambda: QUERY.fields("nb_visits"), "counts no sessions"),
+    (lambda: QUERY.fields("visit:source"), "the nearest is 'referrers'"),
+    (lambda: QUERY.fields("sum(pageviews)"), "the nearest is 'pageviews'"),
+    (lambda: QUERY.fields("firstUserMedium"), "the nearest is 'utm_mediums'"),
+    (lambda: QUERY.fields("entry_page"), "does not follow visitors"),
+    (lambda: QUERY.fields("impressions"), "has no searches"),
+    (lambda: QUERY.fields("visit_duration"), "does not measure visits"),
+    (lambda: QUERY.fields("last_30_days"), "use .last(days=30)"),
     (lambda: QUERY.where(plan="pro"), ".where_metadata(plan="),
+    (lambda: QUERY.where(**{"event:page": "/a"}), ".where(page="),
+    (lambda: QUERY.where(channel="Email"), ".where(referrer="),
+    (lambda: QUERY.where(entry_page="/a"), "does not follow visitors"),
+    (lambda: QUERY.where(user_type="new"), "new visitors"),
+    (lambda: QUERY.where_metadata("plan='pro'"), ".where_metadata(plan='pro')"),
+    (lambda: QUERY.where_metadata(plan=["a", "b"]), "query.each(metadata={'plan'"),
     (lambda: QUERY.where(**{"metadata.plan": "pro"}), ".where_metadata(plan="),
     (lambda: QUERY.where(event="signup"), ".events("),
     (lambda: QUERY.where(pagePath="/a"), "page="),
@@ -44,6 +75,12 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.where("country", "NL"), ".where(country='NL'"),
     (lambda: QUERY.where(device_type="phone"), "did you mean 'mobile'?"),
     (lambda: QUERY.interval("daily"), "did you mean 'day'?"),
+    (lambda: QUERY.interval("W-MON"), "did you mean 'week'?"),
+    (lambda: QUERY.limit(10, offset=10), "no further pages"),
+    (lambda: QUERY.timezone(ZoneInfo("Asia/Tokyo")), "'Asia/Tokyo'"),
+    (lambda: QUERY.each("country"), ".each(country=['NL', 'BE'])"),
+    (lambda: QUERY.each(by="month"), "use unit="),
+    (lambda: QUERY.each(websites=FRAME), "frame['hostname']"),
     (lambda: QUERY.last("30d"), ".last(days=30)"),
     (lambda: QUERY.last(timedelta(days=7)), ".last(days=7)"),
     (lambda: QUERY.last(days=7, include_today=True), "today=True"),
@@ -52,6 +89,18 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.during("last_12_months"), ".last(months=12)"),
     (lambda: QUERY.during("ytd"), ".during('this-year')"),
     (lambda: QUERY.during("2026-10-01", "2026-10-31"), ".between("),
+    (lambda: QUERY.during(["2026-10-01", "2026-10-31"]), ".between("),
+    (lambda: QUERY.during("2026-10-01..2026-10-31"), "'2026-10-01', '2026-10-31'"),
+    (lambda: QUERY.during("Q3 2026"), ".during('2026-Q3')"),
+    (lambda: QUERY.during("October 2026"), ".during('2026-10')"),
+    (lambda: QUERY.on("2026-10"), ".during('2026-10')"),
+    (lambda: QUERY.on("2026/10/31"), "use '2026-10-31'"),
+    (lambda: QUERY.on("20261031"), "use '2026-10-31'"),
+    (lambda: QUERY.on("2026-10-31T23:59:59Z"), "use '2026-10-31'"),
+    # The day and the month may be either.
+    (lambda: QUERY.on("01-02-2026"), "'YYYY-MM-DD'"),
+    (lambda: QUERY.on("2026-10-01", "2026-10-31"), ".between("),
+    (lambda: QUERY.since(timedelta(days=7)), "'today-7d'"),
     (lambda: QUERY.between("30daysAgo", "yesterday"), "'today-30d'"),
     (QUERY.previous, "'week'"),
     (lambda: QUERY.previous("yoy"), "did you mean 'year'?"),
@@ -67,9 +116,30 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: CLIENT.sites, "client.websites.list()"),
     (lambda: CLIENT.websites.delete("x"), "the service's own pages"),
     (lambda: CLIENT.websites.create("x"), ".add('example.com'"),
+    (lambda: CLIENT.websites("x"), "use .list()"),
+    (lambda: CLIENT.websites.list("x"), ".list()['example.com']"),
+    (lambda: CLIENT.websites.add("x.example", tz="UTC"), "use timezone="),
+    (lambda: CLIENT.websites.ensure(["x.example"], public=True), "WebsiteSpec("),
+    (lambda: CLIENT.websites.list().names, "website.hostname for"),
+    (lambda: CLIENT.websites.list()[0].stats, "StatsQuery(website)"),
     (lambda: STATS.views, "use .pageviews"),
     (lambda: STATS.bounce_rate, "does not count bounces"),
     (lambda: STATS.to_csv("x"), ".to_pandas().to_csv("),
+    (lambda: STATS.to_pandas(pages=True), "name one list"),
+    (lambda: STATS.pages[0].path, "use .value"),
+    (lambda: STATS.histogram[0].day, "use .date"),
+    (lambda: STATS.pages.visitors, "use .column('visitors')"),
+    (lambda: STATS.pages.first, "[:10]"),
+    (lambda: COMPARISON.visitors, "use .totals['visitors']"),
+    (lambda: COMPARISON.pages, "use comparison['pages']"),
+    (lambda: COMPARISON.previous, "use .before"),
+    (lambda: COMPARISON["pages"][0].change, ".visitors.percent"),
+    (lambda: OUTCOMES.visitors, ".to_pandas()['visitors']"),
+    (lambda: OUTCOMES[0].pages, "use .stats.pages"),
+    (lambda: OUTCOMES.results, "use .succeeded"),
+    (lambda: PACKAGE.Query, "use StatsQuery("),
+    (lambda: PACKAGE.NotFound, "did you mean NotFoundError?"),
+    (lambda: PACKAGE.HTTPError, "use StatusError"),
     (lambda: STATS.plot(figsize=(9, 4)), "ax="),
     (lambda: STATS.pages.sort_values("x"), ".to_pandas("),
     (lambda: OUTCOMES.plot("pages"), "stats.plot("),
@@ -116,6 +186,14 @@ def test_a_key_at_a_wrong_place_is_in_no_frame() -> None:
                 assert "sa_key_1234567890" not in repr(trace.tb_frame.f_locals)
             trace = trace.tb_next
         assert "sa_key_1234567890" not in str(it.value)
+
+
+@given(st.dates(), st.sampled_from(["%Y/%m/%d", "%d %B %Y", "%B %-d, %Y", "%Y%m%d"]))
+def test_a_day_in_another_form_is_told_as_it_is_sent(day: date, form: str) -> None:
+    """The error about a day that people write otherwise has that day, and no other."""
+    with pytest.raises(InvalidInputError) as it:
+        QUERY.on(day.strftime(form))
+    assert day.year < 1000 or f"use {day.isoformat()!r}" in str(it.value)
 
 
 @pytest.mark.anyio

@@ -236,6 +236,14 @@ def test_lists_of_older_versions_are_in_raw_alone(version: int) -> None:
 # --- no responses ---------------------------------------------------------------------
 
 
+def test_a_deep_body_does_not_end_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where deep JSON would end Python itself, it is refused before it is decoded."""
+    monkeypatch.setattr("sys.platform", "emscripten")
+    response = http_response(b'{"a":' * 500 + b"1" + b"}" * 500)
+    with pytest.raises(InvalidResponseError, match="nested too deeply"):
+        read_json(response, REQUEST)
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sitestats._wire.messages import parse_http_date, parse_retry_after
+from sitestats._wire.messages import is_deep, parse_http_date, parse_retry_after
 
-__all__ = ["parse_http_date", "parse_retry_after"]
+__all__ = ["is_deep", "parse_http_date", "parse_retry_after"]

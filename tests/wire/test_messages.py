@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats.types import Headers
-from wire.inside import parse_http_date, parse_retry_after
+from wire.inside import is_deep, parse_http_date, parse_retry_after
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -108,3 +109,19 @@ def test_a_header_is_found_in_any_case(values: dict[str, str]) -> None:
         assert name.title() in headers
     assert headers.get("c") is None
     assert pickle.loads(pickle.dumps(headers)) == headers
+
+
+TEXTS = st.text(st.sampled_from('[]{}"\\a'), max_size=9)
+
+
+@given(st.integers(0, 99) | st.integers(300, 500), st.integers(0, 500), st.lists(TEXTS))
+def test_json_that_is_deep(depth: int, missing: int, texts: list[str]) -> None:
+    """JSON with more than 300 levels is deep, and JSON with at most 100 is not,
+    whatever its texts are, and whether its end is missing or not.
+    """
+    data: object = texts
+    for level in range(depth):
+        data = {"[": data} if level % 3 else [texts, data]
+    body = json.dumps(data)
+    cut = body[: len(body) - min(missing, depth)].encode()
+    assert is_deep(cut) == (depth >= 300)

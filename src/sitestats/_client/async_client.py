@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import httpx  # noqa: F401 - the base class names it
 
 
+@explained("list", "add", "ensure", "plan")
 class AsyncWebsitesAPI(API[AsyncRunner]):
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 

@@ -37,6 +37,7 @@ from sitestats._configuration.settings import (
 )
 from sitestats._protocol.session import Session
 from sitestats._public import Public, names_of
+from sitestats._words import client_argument, name_advice
 
 from . import late
 from .family import Family, Part
@@ -75,7 +76,8 @@ class API(Public, Generic[RunnerT]):
     if not TYPE_CHECKING:
 
         def __getitem__(self, *_given: object, **_options: object) -> NoReturn:
-            raise TypeError(f"call a method of {self!r}")
+            advice = name_advice(type(self), "call")
+            raise TypeError(f"call a method of {self!r}: {advice}")
 
         __call__ = __getitem__
 
@@ -380,8 +382,6 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
 
 def _wrong_argument(client: str, names: list[str]) -> TypeError:
     """The error about arguments that a client does not have."""
-    from sitestats._words import client_argument
-
     if not names:
         return TypeError(
             f"{client}() takes the address alone without a name: "

@@ -26,7 +26,13 @@ from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
 
 from . import periods, rules, urls
-from .crossing import SeveralMetadata, SeveralValues, filters_of, metadata_of
+from .crossing import (
+    SeveralMetadata,
+    SeveralValues,
+    filters_of,
+    metadata_of,
+    websites_in,
+)
 from .parameters import (
     ALWAYS_SENT,
     PARAMETERS,
@@ -52,8 +58,19 @@ from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, ref
 
 @final
 @explained(
-    *("__init__", "fields", "between", "last", "during", "previous", "each"),
-    *("interval", "limit", "where", "where_metadata"),
+    "__init__",
+    "fields",
+    "between",
+    "last",
+    "since",
+    "on",
+    "during",
+    "previous",
+    "each",
+    "interval",
+    "limit",
+    "where",
+    "where_metadata",
 )
 @attrs.frozen(init=False, eq=False, repr=False)
 class StatsQuery(Public, Generic[FieldsT_co]):
@@ -366,14 +383,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         with Problems() as problems:
             if websites is not None:
                 # A str is one name, although it can be iterated, and so is a row.
-                is_one = isinstance(websites, str) or hasattr(websites, "hostname")
-                names: Any = [websites] if is_one else websites
-                if not hasattr(names, "__iter__"):
-                    message = (
-                        "websites are a list of host names, or of client.websites.list"
-                        f"(), not {shown(websites)}"
-                    )
-                    raise refusal("hostname", message, "each(websites=…)")
+                names = websites_in(websites)
                 wholes = [problems.check(self.website, name) for name in names]
             dimensions = [
                 *(problems.check(filters_of, *pair) for pair in filters.items()),
@@ -469,6 +479,10 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata({'plan': 'pro', 'seats': '5'})
         """
+        given = cast("object", mapping)
+        if given is not None and not isinstance(given, Mapping):
+            message = "name each key: .where_metadata(plan='pro')"
+            raise refusal("metadata-key", message, "where_metadata")
         pairs = {**(mapping or {}), **more}.items()
         with Problems() as problems:
             checked = [problems.check(rules.metadata, *pair) for pair in pairs]

@@ -15,6 +15,7 @@ import attrs
 from sitestats._base.errors import InvalidInputError, warn
 from sitestats._base.fields import FIELD_ROWS
 from sitestats._base.text import counted, shown
+from sitestats._words import argument_advice
 
 from .parameters import FILTERS, checked_filter, unlikely
 from .rules import MetadataValue, Problems, are_several, metadata, one_of, refusal
@@ -126,13 +127,41 @@ def metadata_of(key: str, values: object) -> list[Filter]:
     return [*found]
 
 
+def websites_in(given: Any) -> Iterable[Any]:
+    """The websites, or host names, that *given* has.
+
+    Raises:
+        InvalidInputError: It has none; the message says what to give.
+    """
+    where = "each(websites=…)"
+    _check_is_column(given, "frame['hostname']", "hostname", where)
+    # A str is one name, although it can be iterated, and so is a row.
+    if isinstance(given, str) or hasattr(given, "hostname"):
+        return [given]
+    if not hasattr(given, "__iter__"):
+        message = (
+            "websites are a list of host names, or of client.websites.list(), not "
+            f"{shown(given)}"
+        )
+        raise refusal("hostname", message, where)
+    return cast("Iterable[Any]", given)
+
+
+def _check_is_column(given: object, example: str, rule: str, where: str) -> None:
+    """Refuse a table, whose values would be its columns' names."""
+    is_frame = len(getattr(given, "shape", ())) > 1
+    if isinstance(given, Mapping) or is_frame:
+        message = f"give one column of it, such as {example}"
+        raise refusal(rule, message, where)
+
+
 def _check_values(name: str, values: Any, where: str) -> None:
     """Check that there is such a filter, and that the *values* can be its values."""
+    if advice := argument_advice("StatsQuery", "each", name):
+        message = f"{shown(name)} is not a filter: {advice}"
+        raise refusal("filter-name", message, "each")
     one_of(name, FILTERS, "filter-name", "a filter", "each")
-    is_frame = len(getattr(values, "shape", ())) > 1
-    if isinstance(values, Mapping) or is_frame:
-        message = "give one column of it, such as frame['value']"
-        raise refusal("filter-text", message, where)
+    _check_is_column(values, "frame['value']", "filter-text", where)
     if not isinstance(values, str) and not are_several(values):
         message = f"give its values, such as ['a', 'b'], not {shown(values)}"
         raise refusal("filter-text", message, where)

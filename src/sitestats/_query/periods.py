@@ -8,8 +8,8 @@ sent by ``extra_param`` alone. Weeks begin on Monday, as in ISO 8601.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from numbers import Integral
 from sys import modules
@@ -30,7 +30,13 @@ from sitestats._base.zones import (
 )
 from sitestats._public import Public
 from sitestats._wire.messages import JsonValue
-from sitestats._words import day_advice, period_advice, relation_advice
+from sitestats._words import (
+    day_advice,
+    field_meant,
+    filter_advice,
+    period_advice,
+    relation_advice,
+)
 
 from .rules import broken, one_of, refusal, whole_number
 
@@ -207,7 +213,54 @@ def day(value: object, where: str) -> str:
     )
     if isinstance(value, datetime):
         message = f"{shown(value)} is no day: give its .date(), in the zone you mean"
+    elif isinstance(value, timedelta):
+        message = f"give a day, such as 'today-{abs(value.days)}d', not a timedelta"
+    elif advice := _likely_period(value):
+        message = f"{shown(value)} is no day: {advice}"
     raise refusal("period-day", message, where)
+
+
+def _likely_period(value: object) -> str:
+    """What to type for a period in another form that can have but one meaning."""
+    if isinstance(value, slice | Collection) and not isinstance(value, str):
+        return (
+            "two days are .between('2026-03-01', '2026-03-31'), or a tuple where they "
+            "are compared with"
+        )
+    text = value[:100] if isinstance(value, str) else shown(value)
+    dates = _DATE.findall(text)
+    if len(dates) > 1:
+        return f"use .between({dates[0]!r}, {dates[-1]!r})"
+    if _NAME.fullmatch(text):
+        return f"use .during({text!r})"
+    if quarter := re.fullmatch(r"Q([1-4])\W*([0-9]{4})", text, re.IGNORECASE):
+        return f"use .during('{quarter[2]}-Q{quarter[1]}')"
+    return _in_another_form(text)
+
+
+_DIFFERING: Final = ((2001, 1, 1), (2002, 1, 2), (2003, 2, 1))
+
+
+def _in_another_form(text: str) -> str:
+    """What to type for a date or a month as people write them; nothing for a date
+    whose day and month may be either.
+    """
+    from dateutil.parser import parse
+
+    # A part that is not in the text is that of the default.
+    defaults = [datetime(y, m, d, tzinfo=UTC) for y, m, d in _DIFFERING]
+    try:
+        found = {
+            parse(text, dayfirst=is_day_first, default=default, ignoretz=True).date()
+            for default in defaults
+            for is_day_first in (False, True)
+        }
+    except (ValueError, OverflowError):
+        return ""
+    if len(found) == 1:
+        return f"use {found.pop().isoformat()!r}"
+    months = {f"{day:%Y-%m}" for day in found}
+    return f"use .during({months.pop()!r})" if len(months) == 1 else ""
 
 
 def _without_numpy(value: Any) -> Any:
@@ -274,7 +327,9 @@ def timezone(name: object, where: str = "timezone", rule: str = "timezone-name")
     if isinstance(name, str) and name in zone_names():
         return str.__str__(name)
     hint = "name a place, such as 'Europe/Amsterdam'"
-    if isinstance(name, str) and (right := nearest_zone(name)):
+    if isinstance(name, tzinfo) and str(name) in zone_names():
+        hint = f"give its name, {str(name)!r}"
+    elif isinstance(name, str) and (right := nearest_zone(name)):
         hint = f"did you mean {right!r}?"
     elif isinstance(name, str) and (likely := likely_zones(name)):
         hint = f"it may mean {' or '.join(map(repr, likely))}: name the place"
@@ -357,6 +412,8 @@ def period_of(
         raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
     known = [*WORDS] if where == "during" else [*RELATIONS, *WORDS]
     hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    if not hint and (advice := _likely_period(value)):
+        raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
     message = (
         "a period is '2026', '2026-Q1', '2026-03', '2026-W10', '2026-03-05', "
         f"{known[0]!r}, 'this-week' or a date, not {shown(value)}{hint}"
@@ -411,6 +468,8 @@ def split(start: Sent, end: Sent, unit: object) -> Iterator[tuple[str, str]]:
     The first and the last unit are cut where the period begins and ends.
     """
     hint = "" if isinstance(unit, str) else ": .each(websites=…) takes websites"
+    if filter_advice(unit) or field_meant(unit):
+        hint = ": values of a filter are .each(country=['NL', 'BE'])"
     one_of(unit, get_args(Unit), "period-unit", f"a unit{hint}", "each")
     # The service's default for the end is today (section 4.3).
     back, to = days_back(start), days_back(end or "today")

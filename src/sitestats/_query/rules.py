@@ -9,7 +9,7 @@ raises an ``InvalidInputError`` that cites the rule by its name. Rules of days a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
@@ -84,6 +84,7 @@ METADATA: Final = "metadata."
 """The beginning of a metadata filter's parameter."""
 DEFAULT_LIMIT: Final = 50
 _KEY: Final = re.compile("[a-zA-Z0-9_]+")
+_EACH: Final = "query.each(metadata={{{!r}: […]}})"
 
 
 def broken(rule: str, message: str, where: str) -> Problem:
@@ -154,7 +155,7 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
     """The host name of a website, given by its name or as an object that has one."""
     # A row of a frame is a tuple, and has a host name.
     name = getattr(value, "hostname", value)
-    if rule == "hostname" and are_several(name):
+    if rule == "hostname" and are_several(name) and not isinstance(name, Mapping):
         message = "give one website: .each(websites=…) of a query takes several"
         raise refusal(rule, message, where)
     try:
@@ -223,7 +224,7 @@ def _field(name: object) -> str:
     what = "a field"
     if are_several(name):
         what = "a field: .fields(*names) takes a list"
-    elif isinstance(name, str) and name not in FIELDS and (use := field_advice(name)):
+    elif name not in FIELDS and (use := field_advice(name)):
         message = f"{shown(name)} is not a field: {use}; known are {', '.join(FIELDS)}"
         raise refusal("field-name", message, "fields")
     return one_of(name, FIELDS, "field-name", what, "fields")
@@ -293,5 +294,8 @@ def metadata(key: object, value: object) -> tuple[str, str | None]:
             message = "a datetime needs a time zone, such as tzinfo=datetime.UTC"
             raise refusal("metadata-value", message, where)
         value = f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+    if are_several(value):
+        message = f"give one value: make a query of each, by {_EACH.format(key)}"
+        raise refusal("metadata-value", message, where)
     sent = None if value is None else scalar(value, where, "metadata-value")
     return METADATA + key, sent

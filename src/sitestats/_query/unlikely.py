@@ -28,7 +28,8 @@ def _in_its_case(names: Iterable[str]) -> Guess:
     by_folded = {name.casefold(): name for name in names}
 
     def guess(text: str) -> str | None:
-        name = by_folded.get(text.casefold())
+        # Versions have fields of their own, which no filter has.
+        name = by_folded.get(re.sub(r"[ /][0-9.]+\Z", "", text.casefold()))
         return None if name == text else name
 
     return guess
@@ -83,6 +84,9 @@ def _referrer(text: str) -> str | None:
 
 
 def _page(text: str) -> str | None:
+    # SQL's wildcard.
+    if text.endswith("%"):
+        return f"{text.removesuffix('%')}*"
     decoded = unquote(text)
     return (
         None if decoded == text or "\N{REPLACEMENT CHARACTER}" in decoded else decoded
@@ -100,6 +104,10 @@ _GUESSES: Final[Mapping[str, Guess]] = {
 """What the value of a filter probably means, by the filter."""
 _OPERATOR: Final = re.compile(r"[!=~^<>]|.*(\||\.\*|\$\Z)", re.DOTALL)
 """What other tools compute, and a filter takes literally."""
+_NO_VALUE: Final = re.compile(
+    r"\(.*\)|none|null|nan|n/a|not set|unknown|direct", re.IGNORECASE
+)
+"""What other tools call traffic without a value."""
 
 
 def unlikely_values(parameters: Parameters) -> Iterator[str]:
@@ -129,6 +137,11 @@ def _advice(name: str, text: str) -> str:
         return (
             "it is taken literally; a '*' at the end matches all that begins so, and "
             "no filter leaves anything out"
+        )
+    if name != "page" and _NO_VALUE.fullmatch(text):
+        return (
+            "no filter names traffic without a value; the entry of the list whose "
+            "value is None counts it"
         )
     return ""
 

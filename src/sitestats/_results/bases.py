@@ -39,7 +39,7 @@ from sitestats._base.errors import (
 from sitestats._base.fields import TABLES, TOTALS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
-from sitestats._public import Public, names_of
+from sitestats._public import Public, explained, names_of
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
@@ -98,6 +98,7 @@ FieldT = TypeVar("FieldT", bound=str)
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
+@explained("to_pandas", "to_polars", "to_arrow", "to_excel")
 class HasRows(Generic[FieldT]):
     """A result with rows. Without rows a frame has the same columns and types.
 

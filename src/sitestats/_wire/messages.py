@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -263,6 +264,9 @@ def load_json(body: bytes) -> JsonValue:
 
     import msgspec
 
+    # In a browser, the stack ends and Python with it before either of them notices.
+    if sys.platform == "emscripten" and is_deep(body):
+        raise ValueError("is not JSON of the service: it is nested too deeply")
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return cast("JsonValue", msgspec.json.decode(body))
     if not body.strip():
@@ -275,6 +279,25 @@ def load_json(body: bytes) -> JsonValue:
         )
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON: {error}") from None
+
+
+_DEEPEST: Final = 100
+"""No response of the service has a tenth of these levels."""
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_OTHERS: Final = bytes(set(range(256)).difference(b"[]{}"))
+
+
+def is_deep(body: bytes) -> bool:
+    """Whether lists and objects are within each other at more than 300 levels.
+
+    It is false up to 100 levels; what is between depends on whether JSON is complete.
+    """
+    brackets = _STRING.sub(b"", body).translate(None, _OTHERS)
+    for _ in range(_DEEPEST):
+        if not brackets:
+            break
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return brackets.count(b"[") + brackets.count(b"{") > _DEEPEST
 
 
 def _finite(text: str) -> float | str:

@@ -199,6 +199,9 @@ class WebsiteSpec(Public):
             >>> client.websites.plan(specs).complete
             True
         """
+        if not isinstance(cast("object", website), Website):
+            message = f"give a website of client.websites.list(), not {shown(website)}"
+            raise InvalidInputError(message)
         if {"timezone", "is_public", "label"}.intersection(website.unknown):
             raise InvalidInputError(website.problems)
         # It is there, whatever its zone means.
@@ -248,7 +251,8 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
     """
     # A text would be read as a list of letters, and a mapping as a list of its keys.
     whole = cast("object", specs)
-    if isinstance(whole, str | Mapping) or not isinstance(whole, Iterable):
+    is_one = isinstance(whole, str | Mapping) or hasattr(whole, "hostname")
+    if is_one or not isinstance(whole, Iterable):
         raise InvalidInputError(
             f"give a list of host names or specifications, not {shown(specs)}: "
             "ensure(['example.com']), or ensure(WebsiteSpec.load(path)) of a file"
