@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,6 +118,49 @@ def test_a_copy_that_is_collected_closes_what_it_was_the_last_to_use(
         del copy
         gc.collect()
         assert watched.closed.acquire(timeout=PLENTY)
+
+
+@pytest.mark.parametrize("kept", ["copy", "API"])
+def test_what_outlives_its_block_does_not_warn(kept: str, server: Server) -> None:
+    """A copy of a copy whose block was left, and an API whose client is gone and that
+    is still used.
+    """
+
+    def end_block() -> Client:
+        with Client(server.address, proxy=None).with_options(timeout=9.0) as copy:
+            other = copy.with_options(retries=0)
+            other.stats.get(QUERY)
+            return other
+
+    def drop_client() -> Any:
+        client = Client(server.address, proxy=None)
+        client.stats.get(QUERY)
+        return client.stats
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if kept == "copy":
+            end_block().stats.get(QUERY)
+            gc.collect()
+            return
+        api = drop_client()
+        assert api.get(QUERY).pageviews == 3
+    with pytest.warns(ResourceWarning, match="never closed"):
+        del api
+
+
+def test_copies_of_copies_use_no_memory_for_those_that_are_gone() -> None:
+    """A program may replace its client by a copy as often as it likes."""
+    client = Client("https://analytics.example", proxy=None)
+
+    def replace() -> int:
+        nonlocal client
+        for _ in range(200):
+            client = client.with_options(retries=1)
+        gc.collect()
+        return len(gc.get_objects())
+
+    assert replace() + 100 > replace()
 
 
 def test_a_family_that_nobody_closes_warns_once(server: Server) -> None:

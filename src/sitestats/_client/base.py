@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -156,15 +154,9 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         from sitestats._transport.sender import Sender
 
         sender = Sender(settings, http_client, is_awaited=self._is_awaited)
-
-        def close() -> None:
-            sender.close()
-            if own_store is not None:
-                own_store.close()
-
-        # Nobody waits for a connection of a client that nobody has.
-        family = Family(close, lambda: sender.pool.close(sender))
-        self._set_up(Session(settings), sender, Part(family, is_first=True))
+        self._settings = settings
+        family = Family(repr(self), sender, own_store)
+        self._set_up(Session(settings), sender, Part(family))
 
     def _set_up(self, session: Session, sender: Any, part: Part) -> None:
         self._part = part
@@ -365,19 +357,6 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
             "a client is not pickled, since it has credentials and connections: make "
             "it in the worker"
         )
-
-    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # At the interpreter's end the names of modules are gone, but no default is.
-        if _is_finalizing():
-            return
-        part = self._part
-        if part is not None and part.is_forgotten and self._sender.pool.is_open:
-            warnings.warn(
-                f"{self!r} was never closed: use it in a with block",
-                ResourceWarning,
-                stacklevel=2,
-                source=self,
-            )
 
 
 def _wrong_argument(client: str, names: list[str]) -> TypeError:

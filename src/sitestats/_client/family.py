@@ -8,7 +8,9 @@ or collected, and the last part that ends closes them.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 from sitestats._base.errors import ClientClosedError
 
@@ -16,23 +18,47 @@ from sitestats._base.errors import ClientClosedError
 class Family:
     """What the parts of the clients of one family have in common."""
 
-    def __init__(self, close: Callable[[], object], drop: Callable[[], object]) -> None:
-        """Call *close* when the last part is closed, or *drop* when it is collected."""
-        self._close, self._drop = close, drop
+    def __init__(self, name: str, sender: Any, own_store: Any) -> None:
+        """Share *sender*, and the store that the client of this *name* has opened."""
+        self._name, self._sender, self._own_store = name, sender, own_store
         # Each change of a set is one step of the interpreter, also during Ctrl-C, in
         # threads, and where garbage is collected.
         self._open = set[int]()
-        self._is_first_closed = False
+
+    def close(self) -> None:
+        """Close the connections and the store."""
+        self._sender.close()
+        if self._own_store is not None:
+            self._own_store.close()
+
+    def drop(self, part: Part, *, warned: bool) -> None:
+        """Close the connections of clients that nobody has, and warn of *part*, the
+        last one, if closing it would have closed some.
+        """
+        if self._sender.pool.drop() and warned:
+            warnings.warn(
+                f"{self._name} was never closed: use it in a with block",
+                ResourceWarning,
+                stacklevel=3,
+                source=part,
+            )
+
+
+class _Mark:
+    """What became of one client, for copies of it."""
+
+    is_closed: bool | None = None
+    """Whether it was closed; None as long as it may be."""
 
 
 class Part:
     """The part of one client in the connections of its family."""
 
-    def __init__(self, family: Family, *, is_first: bool) -> None:
-        """Begin the part, of the client that was made *first* or of a copy."""
+    def __init__(self, family: Family, marks: tuple[_Mark, ...] = ()) -> None:
+        """Begin the part of a client that is a copy of the clients of *marks*."""
         self.is_open = True
         self._family = family
-        self._is_first = is_first
+        self._marks = (*marks, _Mark())
         family._open.add(id(self))
 
     def beside(self) -> Part:
@@ -43,20 +69,15 @@ class Part:
         """
         if not self.is_open:
             raise closed()
-        return Part(self._family, is_first=False)
-
-    @property
-    def is_forgotten(self) -> bool:
-        """Whether nobody has closed the connections, or can close them later but it."""
-        family = self._family
-        is_last = family._open == {id(self)}
-        return self.is_open and is_last and not family._is_first_closed
+        # Those that nobody can close any more would become ever more.
+        marks = (mark for mark in self._marks if mark.is_closed is not False)
+        return Part(self._family, tuple(marks))
 
     def end(self) -> None:
         """End the part; the last one closes the connections."""
-        self._family._is_first_closed |= self._is_first
+        self._marks[-1].is_closed = True
         if self._is_last():
-            self._family._close()
+            self._family.close()
 
     def _is_last(self) -> bool:
         """End the part; whether it was the last one that was open."""
@@ -65,9 +86,13 @@ class Part:
         return was_open and not self._family._open
 
     def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # At the interpreter's end the names of modules are gone, but no default is.
-        if not _is_finalizing() and self._is_last():
-            self._family._drop()
+        own = self._marks[-1]
+        own.is_closed = bool(own.is_closed)
+        if self._is_last():
+            # Whoever closes a client has done enough for copies of it. At the
+            # interpreter's end the names of modules are gone, but no default is.
+            is_closed = any(mark.is_closed for mark in self._marks)
+            self._family.drop(self, warned=not is_closed and not _is_finalizing())
 
 
 def closed() -> ClientClosedError:

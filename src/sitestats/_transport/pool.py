@@ -47,10 +47,6 @@ class Pool(HeldAcrossForks):
         while self._idle:
             self._idle.pop()[0].close()
 
-    def __del__(self) -> None:
-        # Whoever never closed a client is warned of that, once.
-        self._close_idle()
-
     # --- places -------------------------------------------------------------------
 
     async def enter(self, exchange: Exchange) -> None:
@@ -132,17 +128,23 @@ class Pool(HeldAcrossForks):
         while self._idle and not 0 <= now - self._idle[0][1] < _IDLE_SECONDS:
             self._idle.popleft()[0].close()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a connection that closing would close."""
-        return bool(self._idle)
-
     def close(self, group: Any) -> None:
         """Close idle connections now, and those in use as soon as they are left."""
         self._is_closed = True
         with self._lock:
             self._wake(self._queues.get(group, {}))
             self._close_idle()
+
+    def drop(self) -> bool:
+        """Close what nobody will use any more, and tell whether there was something.
+
+        Nobody has it, so nobody waits and no thread uses it; at the interpreter's end
+        its lock may be gone.
+        """
+        had_some = bool(self._idle)
+        self._is_closed = True
+        self._close_idle()
+        return had_some
 
 
 def _is_silent(sock: socket.socket) -> bool:
