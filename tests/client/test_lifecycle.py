@@ -248,7 +248,7 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 with Client(sys.argv[1], max_connections=1, retries=0, proxy=None) as client:
     for thread in threads:
         thread.start()
-    for _ in range(200):
+    for _ in range(50):
         try:
             signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.002))
             while True:

@@ -96,7 +96,9 @@ def test_a_changed_day_is_watched_as_a_new_one() -> None:
     assert views_of(dataset) == few
 
 
-@pytest.mark.parametrize("name", ["refresh", "list"])
+@pytest.mark.parametrize(
+    "name", ["refresh", pytest.param("list", marks=pytest.mark.long)]
+)
 def test_a_day_that_nobody_watches_any_more_does_not_fall_either(
     name: str, tmp_path: Path
 ) -> None:
@@ -154,18 +156,17 @@ def test_late_events_are_found_by_their_sum() -> None:
     assert len(again.requests) == 1 + 1 + 1
 
 
-def test_days_are_read_again_on_request(tmp_path: Path) -> None:
+def test_days_are_read_again_on_request() -> None:
     """What is named, and nothing else; what can't be meant is refused."""
     views = {1: 2, 2: 2, 3: 2, 4: 2}
-    emulator = service(NOW, views)
-    run(tmp_path, emulator, lists=["pages"])
+    emulator, dataset = service(NOW, views), Dataset()
+    dataset.update(emulator, lists=["pages"])
     for refresh, requests in (
         ([f"{SITE}:2026-03-02..2026-03-03"], 1 + 1 + 3),
         ([f"{SITE}:2026-03-02"], 1 + 1 + 2),
         (["all"], 1 + 1 + 4),
     ):
-        emulator.forget_requests()
-        run(tmp_path, emulator, lists=["pages"], refresh=refresh)
+        dataset.update(emulator, lists=["pages"], refresh=refresh)
         assert len(emulator.requests) == requests, refresh
     for text, why in (
         ("other.example", "no website 'other.example'"),
@@ -174,7 +175,7 @@ def test_days_are_read_again_on_request(tmp_path: Path) -> None:
         (f"{SITE}:May", "'May' is not a day"),
     ):
         with pytest.raises(InvalidInputError, match=why):
-            run(tmp_path, emulator, lists=["pages"], refresh=[text])
+            dataset.update(emulator, lists=["pages"], refresh=[text])
 
 
 def test_a_much_shorter_list_is_not_believed_at_once() -> None:

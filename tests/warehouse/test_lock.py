@@ -29,7 +29,9 @@ def forget_in(folder: Path, destination: Any) -> None:
     forget(pipeline(folder, destination), ["shop.example"])
 
 
-@pytest.mark.parametrize("name", DESTINATIONS)
+@pytest.mark.parametrize(
+    "name", ["duckdb", pytest.param("filesystem", marks=pytest.mark.long)]
+)
 def test_a_second_update_from_another_folder_is_refused(
     name: str, tmp_path: Path
 ) -> None:
@@ -61,6 +63,7 @@ def test_a_second_update_from_another_folder_is_refused(
     assert [*read_coverage(second)] == [*emulator.websites]
 
 
+@pytest.mark.long
 def test_an_update_that_has_lost_its_lock_loads_nothing(tmp_path: Path) -> None:
     """Somebody removed the file, so another update may have the lock."""
     emulator = Emulator.made_up(1, days=3, now=NOW)
