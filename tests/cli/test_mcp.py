@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from commands import exists
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.long
@@ -34,9 +35,11 @@ async def use(
     """The tools of the server, and what each of the calls returns."""
     import mcp
 
+    words = ("mcp", "--reports", str(reports))
+    assert exists(*words)
     parameters = mcp.StdioServerParameters(
         command=sys.executable,
-        args=["-W", "error", "-m", "sitestats", "mcp", "--reports", str(reports)],
+        args=["-W", "error", "-m", "sitestats", *words],
         env={
             **os.environ,
             "SITESTATS_BASE_URL": address,

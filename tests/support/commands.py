@@ -1,4 +1,4 @@
-"""Commands, run in this process against an emulator: fixtures of their tests."""
+"""Commands, run in this process or in one of their own: fixtures of their tests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import attrs
+import click
 import pytest
 
-from cli.inside import set_present_of_commands
+from cli.inside import app, set_present_of_commands
 from emulator.inside import websites_put_back
 from inside import set_present_of_queries
 from sitestats.cli import main
@@ -83,25 +83,41 @@ def exit_code(*arguments: object) -> int:
     return code
 
 
-UNKNOWN: Final = ("No such option", "No such command", "unexpected extra argument")
-"""What click says of what a command does not have."""
+def exists(*words: str) -> bool:
+    """Whether the command of these words exists, with its options and arguments.
+
+    A test that takes each failure for the one that it is about would go on when its
+    option is gone, and test nothing.
+    """
+    command: click.Command = app
+    context, left = click.Context(app), [*words]
+    try:
+        while True:
+            _, left, _ = command.make_parser(context).parse_args(left)
+            if not isinstance(command, click.Group) or not left:
+                return not left
+            name, *left = left
+            found = command.get_command(context, name)
+            if found is None:
+                return False
+            command, context = found, click.Context(found, context)
+    except click.NoSuchOption:
+        return False
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process, as a shell would.
 
-    An unknown option or argument fails the test, unless it is *mistyped* on purpose: a
-    test that takes each failure for the one that it is about would go on when its
-    option is gone, and test nothing.
+    A command, option or argument that does not exist fails the test, unless it is
+    *mistyped* on purpose.
     """
 
     def run(*arguments: object, mistyped: bool = False) -> Done:
+        assert exists(*map(str, arguments)) is not mistyped, arguments
         capsys.readouterr()
         code = exit_code(*arguments)
-        done = Done(code, *capsys.readouterr())
-        assert any(words in done.err for words in UNKNOWN) is mistyped, done.err
-        return done
+        return Done(code, *capsys.readouterr())
 
     return run
 
@@ -115,6 +131,7 @@ def run_in_a_terminal(*arguments: str, typed: str) -> Done:
     """Run a command in a process of its own, whose streams are a terminal."""
     import pty
 
+    assert exists(*arguments)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "sitestats", *arguments],
@@ -135,6 +152,7 @@ def run_in_a_terminal(*arguments: str, typed: str) -> Done:
 
 def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
     """Start a command in a process of its own, without a terminal."""
+    assert exists(*arguments)
     return subprocess.Popen(
         [sys.executable, "-m", "sitestats", *arguments],
         stdout=subprocess.PIPE,
