@@ -300,7 +300,7 @@ BROKEN = {
     "UPDATE days SET pageviews = 0 WHERE first_day = '2026-03-02'": ("days", 1),
     "DELETE FROM days WHERE first_day = '2026-03-02'": ("days", 1),
     "INSERT INTO events SELECT * REPLACE (9 AS rank) FROM events": ("events", 1),
-    "DELETE FROM readings WHERE first_day = '2026-03-02'": ("days", 2),
+    "INSERT INTO days BY NAME SELECT * FROM days": ("days", 4),
     "DELETE FROM months": ("months", 1),
 }
 

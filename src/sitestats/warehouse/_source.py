@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import (
     Callable,
     Collection,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -60,7 +59,6 @@ from ._tables import (
     ALL_LISTS,
     DAYS,
     EMPTY,
-    READINGS,
     RUNS,
     TABLES,
     Rows,
@@ -306,7 +304,6 @@ class _Run:
             days = self._continued(state, update)
             lists = state["lists"]
             self._rows = {name: Rows(name) for name in (DAYS, *lists)}
-            self._rows[READINGS] = Rows(READINGS, lists)
             client = stack.enter_context(self.make_client())
             if update.show is None:
                 bar = showing(self.progress, "requests")
@@ -560,10 +557,11 @@ class _Run:
         totals = _totals_of(stats)
         events = _events_of(stats) if website.counts_events else None
         for day in website.read_period(period, totals, events):
-            counts = totals[day]._asdict()
-            self._rows[DAYS].add(**key, first_day=day, **counts)
-            read = dict.fromkeys(_names_of_readings(self._lists), 0)
-            self._rows[READINGS].add(**key, first_day=day, **counts, **read)
+            counts = totals[day]
+            sums = {DAYS: (1, *counts), **dict.fromkeys(self._lists, (0, 0))}
+            self._rows[DAYS].add(
+                **key, first_day=day, **counts._asdict(), as_read=json.dumps(sums)
+            )
             for name in self._lists:
                 self._rows[name].add(**key, first_day=day, rank=EMPTY)
 
@@ -581,18 +579,16 @@ class _Run:
         totals = Totals(stats.pageviews, stats.visitors)
         if website.falls(day, totals):
             return
-        values = {total: getattr(stats, total) for total in self._totals}
-        self._rows[DAYS].add(**key, **values)
-        read: dict[str, Any] = totals._asdict()
+        sums: dict[str, tuple[int, ...]] = {DAYS: (1, *totals)}
         problems = [*stats.problems]
         for name in self._lists:
             # It is a problem of the response.
             with suppress(InvalidResponseError):
                 entries = getattr(stats, name)
-                rows, total, twice = self._rows[name].add_entries(entries, key)
-                read |= {f"{name}_rows": rows, f"{name}_total": total}
+                sums[name], twice = self._rows[name].add_entries(entries, key)
                 problems += [_twice(name, value) for value in twice[:_MOST_NAMED]]
-        self._rows[READINGS].add(**key, **read)
+        values = {total: getattr(stats, total) for total in self._totals}
+        self._rows[DAYS].add(**key, **values, as_read=json.dumps(sums))
         website.read(day, totals, _unread(problems), _events_of(stats))
 
     def _add_months(
@@ -702,11 +698,6 @@ def _events_of(stats: Stats) -> int | None:
         totals: list[int] = stats.events.column("total")
         return None if stats.events.truncated else sum(totals)
     return None
-
-
-def _names_of_readings(lists: Iterable[str]) -> list[str]:
-    """The columns of what was read of *lists*."""
-    return [f"{name}_{what}" for name in lists for what in ("rows", "total")]
 
 
 def _totals_of(stats: Stats, *, over: bool = True) -> dict[dt.date, Totals]:

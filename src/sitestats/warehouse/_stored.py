@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -13,15 +14,13 @@ from sitestats._base.fields import COUNTS
 
 from ._days import MONTHS, Totals
 from ._destinations import destination_of
-from ._tables import ALL_LISTS, COLUMNS, DAYS, EMPTY, READINGS
+from ._tables import ALL_LISTS, COLUMNS, DAYS, EMPTY, Sums
 
 if TYPE_CHECKING:
     from dlt import Pipeline
 
     from ._source import Stored
 
-Sums: TypeAlias = tuple[int, ...]
-"""How many rows a day has, and the sums of their counts."""
 Found: TypeAlias = Mapping[str, Mapping[dt.date, Sums | None]]
 """The sums of each day, by host names; None where they are not known."""
 
@@ -65,17 +64,15 @@ def sums_of(pipeline: Pipeline, table: str) -> Found:
 
 def readings_of(pipeline: Pipeline, lists: Sequence[str]) -> Mapping[str, Found]:
     """What was read of each website and day, by tables, as ``sums_of`` gives it."""
-    names = [f"{name}_{what}" for name in lists for what in ("rows", "total")]
-    names = ["hostname", "first_day", *COUNTS, *names]
-    found: dict[str, Any] = {name: defaultdict(dict) for name in (DAYS, *lists)}
-    for name, day, *numbers in _select(pipeline, READINGS, names):
-        counts, others = numbers[: len(COUNTS)], numbers[len(COUNTS) :]
-        found[DAYS][name][as_date(day)] = (1, *counts)
-        for place, each in enumerate(lists):
-            rows, total = others[2 * place : 2 * place + 2]
+    tables = (DAYS, *lists)
+    found: dict[str, Any] = {name: defaultdict(dict) for name in tables}
+    names = ("hostname", "first_day", "as_read")
+    for name, day, text in _select(pipeline, DAYS, names):
+        sums = json.loads(text)
+        for table in tables:
             # A list that could not be read is read again anyway.
-            sums = None if rows is None else (rows, total)
-            found[each][name][as_date(day)] = sums
+            known = tuple(sums[table]) if table in sums else None
+            found[table][name][as_date(day)] = known
     return found
 
 

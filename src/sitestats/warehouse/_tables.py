@@ -8,9 +8,9 @@ a database, once it was loaded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import dlt
 import pyarrow as pa
@@ -38,10 +38,11 @@ ALL_LISTS: Final = ("pages", *LISTS, "events")
 TABLES: Final = (*ALL_LISTS, MONTHS)
 """The tables that can be named."""
 
-READINGS: Final = "readings"
-"""The table of what was read, which ``verify`` compares the others with."""
 RUNS: Final = "runs"
 """The table of the updates."""
+
+Sums: TypeAlias = tuple[int, ...]
+"""How many rows of a table a website's day has, and the sums of their counts."""
 
 EMPTY: Final = 0
 """The rank of the row that stands for an empty list of a day."""
@@ -68,8 +69,7 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
         for name in TOTALS
     },
     "pageviews": (_WHOLE, "Page views; in websites, an estimate of 30 days"),
-    **{f"{name}_rows": (_WHOLE, f"Entries of {name}") for name in ALL_LISTS},
-    **{f"{name}_total": (_WHOLE, f"The sum over {name}") for name in ALL_LISTS},
+    "as_read": (_TEXT, "The rows of each table and their sums as they came, as JSON"),
     "truncated": (_FLAG, "Whether the list has 1,000 entries, the limit"),
     "partial": (_FLAG, "Whether the month was not over"),
     "read_at": (_MOMENT, "When it was read"),
@@ -100,10 +100,6 @@ _COLUMNS: Final[dict[str, tuple[Any, str]]] = {
 
 _DAY: Final = ("hostname", "first_day", "timezone")
 _LIST: Final = (*_DAY, "rank", "value", *COUNTS, *IF_REQUESTED, "truncated")
-
-_READ: Final = tuple(
-    f"{name}_{what}" for name in ALL_LISTS for what in ("rows", "total")
-)
 
 COLUMNS: Final[dict[str, Sequence[str]]] = {
     "websites": (
@@ -139,11 +135,10 @@ COLUMNS: Final[dict[str, Sequence[str]]] = {
         "problems",
         "version",
     ),
-    DAYS: (*_DAY, *TOTALS, "read_at"),
+    DAYS: (*_DAY, *TOTALS, "as_read", "read_at"),
     MONTHS: (*_DAY, *HISTOGRAM_COUNTS, "partial", "read_at"),
     **{name: (*_LIST, "read_at") for name in ALL_LISTS if name != "events"},
     "events": (*_DAY, "rank", "name", "total", "truncated", "read_at"),
-    READINGS: (*_DAY, *COUNTS, *_READ, "read_at"),
 }
 """The columns of each table."""
 
@@ -153,7 +148,6 @@ _TEXTS: Final = {
     DAYS: "The totals of each website and day",
     MONTHS: "The totals of each website and month; visitors are those of the month",
     RUNS: "The updates",
-    READINGS: "What was read of each website and day, to verify the other tables",
 }
 
 
@@ -161,17 +155,6 @@ def key(table: str) -> list[str]:
     """The columns that identify a row of *table*."""
     names = {"hostname", "first_day", "rank", "began_at"}
     return [name for name in COLUMNS[table] if name in names]
-
-
-def columns_of(table: str, lists: Collection[str]) -> list[str]:
-    """The columns of *table* in a dataset that has these *lists*."""
-    others = {
-        f"{name}_{what}"
-        for name in ALL_LISTS
-        if name not in lists
-        for what in ("rows", "total")
-    }
-    return [name for name in COLUMNS[table] if name not in others]
 
 
 def comments(
@@ -193,14 +176,12 @@ def about(table: str) -> str:
     return _TEXTS.get(table, f"The list {table} of each website and day")
 
 
-def hints(table: str, names: Sequence[str]) -> Any:
-    """The hints of dlt for *table* with the columns *names*: keys, and to replace whole
-    days.
-    """
+def hints(table: str) -> Any:
+    """The hints of dlt for *table*: keys, and to replace whole days."""
     keys = key(table)
     columns: TTableSchemaColumns = {
         name: {"nullable": name not in keys, "description": _COLUMNS[name][1]}
-        for name in names
+        for name in COLUMNS[table]
     }
     # BigQuery, Snowflake, Athena and others divide tables by these hints.
     if "hostname" in columns:
@@ -221,41 +202,39 @@ def hints(table: str, names: Sequence[str]) -> Any:
 class Rows:
     """Rows of one table, column by column, until there are enough for dlt."""
 
-    def __init__(self, table: str, lists: Collection[str] = ALL_LISTS) -> None:
-        names = columns_of(table, lists)
-        self._hints = hints(table, names)
+    def __init__(self, table: str) -> None:
+        self._hints, keys = hints(table), key(table)
         self._schema: Any = pa.schema(
             [
-                pa.field(name, _COLUMNS[name][0], nullable=name not in key(table))
-                for name in names
+                pa.field(name, _COLUMNS[name][0], nullable=name not in keys)
+                for name in COLUMNS[table]
             ]
         )
-        self._columns: list[list[Any]] = [[] for _ in self._schema]
+        self._columns: dict[str, list[Any]] = {name: [] for name in COLUMNS[table]}
         self.total = 0
         """How many rows were added, without those that stand for an empty list."""
 
     def add(self, count: int = 1, **values: Any) -> None:
         """Add *count* rows. A list has a value for each; another value is for all."""
-        for field, column in zip(self._schema, self._columns, strict=True):
-            value: Any = values.get(field.name)
-            if not isinstance(value, list):
-                value = repeat(value, count)
-            column.extend(cast("Iterable[Any]", value))
+        for name, column in self._columns.items():
+            value: Any = values.get(name)
+            is_each = isinstance(value, list)
+            column.extend(value if is_each else repeat(value, count))
         if values.get("rank") != EMPTY:
             self.total += count
 
     def add_entries(
         self, entries: Entries[Any], key: dict[str, Any]
-    ) -> tuple[int, int, list[Any]]:
+    ) -> tuple[Sums, list[Any]]:
         """Add a row for each of *entries*, or the row that stands for an empty list.
 
         Returns:
-            How many there are, their sum, and the values that are twice in the list,
-            of which the first entry is added.
+            How many there are with their sum, and the values that are twice in the
+            list, of which the first entry is added.
         """
         if not entries:
             self.add(**key, rank=EMPTY)
-            return 0, 0, []
+            return (0, 0), []
         columns = {name: entries.column(name) for name in entries.entry_type.columns}
         of_entry, count = (
             ("name", "total") if "name" in columns else ("value", COUNTS[0])
@@ -273,21 +252,21 @@ class Rows:
         ranks = [*range(1, len(places) + 1)]
         more = entries.truncated
         self.add(len(places), **key, **columns, rank=ranks, truncated=more)
-        return len(places), sum(columns[count]), twice
+        return (len(places), sum(columns[count])), twice
 
     def take(self, at_least: int = 1) -> Iterator[DataItemWithMeta]:
         """Remove the rows, if there are *at_least* so many, and return what dlt stores
         of them; without any, dlt makes the table.
         """
-        if len(self._columns[0]) < at_least:
+        if len(next(iter(self._columns.values()))) < at_least:
             return
-        columns, self._columns = self._columns, [[] for _ in self._schema]
+        columns = self._columns
+        self._columns = {name: [] for name in columns}
         arrays: list[Any] = [
             pa.array(
-                [*map(storable, column)] if field.type == pa.string() else column,
-                field.type,
+                [*map(storable, column)] if field.type == _TEXT else column, field.type
             )
-            for field, column in zip(self._schema, columns, strict=True)
+            for field, column in zip(self._schema, columns.values(), strict=True)
         ]
         yield dlt.mark.with_hints(
             pa.Table.from_arrays(arrays, schema=self._schema),

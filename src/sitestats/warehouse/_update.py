@@ -338,8 +338,9 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
     """Compare the rows of each website and day with what was read, without a request.
 
     The number of rows of each table, the totals of days, and the sums of lists are
-    compared with the table ``readings``, which has them as they came; and the days that
-    ``coverage`` says were read have to be there. ``read_status`` knows the outcome.
+    compared with the column ``as_read`` of ``days``, which has them as they came. The
+    days that ``coverage`` counts as read have to be there. ``read_status`` knows the
+    outcome.
 
     Args:
         pipeline: The pipeline that was updated.

@@ -13,7 +13,8 @@ from ._days import DAY, MONTHS, Coverage, covering, days_between
 from ._tables import DAYS
 
 if TYPE_CHECKING:
-    from ._stored import Found, Sums
+    from ._stored import Found
+    from ._tables import Sums
 
 _NOTHING: Final = (0,)
 
@@ -98,7 +99,7 @@ def compared(
         read = readings[DAYS].get(name, {})
         for day in days_between(max(site.read_from, since), site.reached):
             if day not in read and day not in skipped:
-                differences.add(Difference(name, day, "readings", (1,), _NOTHING))
+                differences.add(Difference(name, day, DAYS, (1,), _NOTHING))
     for table, found in tables:
         differences.update(_of_table(table, readings[table], found, since))
     if months is not None:
