@@ -230,6 +230,21 @@ def day_advice(value: object) -> str:
     return "use 'today'" if folded(value) == "now" else ""
 
 
+# --- time zones ---------------------------------------------------------------------
+
+
+def zones_meant(words: str) -> str:
+    """The zones that an abbreviation or a name in *words* may mean, with blanks between
+    them.
+    """
+    return _table("zones").get(folded(words), "")
+
+
+def place_of_offset(offset: str) -> str:
+    """A large place of an *offset* such as ``"+5:30"``; empty if there is none."""
+    return _table("offsets").get(offset, "")
+
+
 # --- the command --------------------------------------------------------------------
 
 

@@ -107,11 +107,21 @@ def test_a_reset_is_a_new_emulator(emulator: Emulator, http: httpx.Client) -> No
     assert emulator.api_key == "mine"
 
 
-def test_what_came_is_read(http: httpx.Client) -> None:
-    """The requests of the service are recorded, and none of the control."""
-    http.get(f"{STATS}pageviews")
+def test_what_came_is_read(emulator: Emulator, http: httpx.Client) -> None:
+    """The requests of the service are recorded, and none of the control, which is never
+    late and never fails.
+    """
+    emulator.fail_next(None, latency=0.001)
+    fault = {"status": 429, "retry_after": 7, "path": "/example.com.json"}
+    assert control(http, "fail_next", fault) == {"ok": True}
+    for status in (429, 200):
+        response = http.get(f"{STATS}pageviews", headers={"x-mine": "x"})
+        assert response.status_code == status
     for recorded in (http.get("/-/requests").json(), control(http, "requests")):
-        assert [one["path"] for one in recorded] == ["/example.com.json"]
+        assert [one["path"] for one in recorded] == 2 * ["/example.com.json"]
+    first = recorded[0]
+    assert (first["method"], first["params"]["fields"]) == ("GET", "pageviews")
+    assert first["headers"]["x-mine"] == "x"
     control(http, "forget_requests")
     assert http.get("/-/requests").json() == []
     about = http.get("/-/").json()

@@ -162,52 +162,6 @@ def test_faults_for_some_requests(
     emulator.clear_faults()
 
 
-WRONG_TYPES: list[dict[str, Any]] = [
-    *({"when": "now"}, {"path": 7}, {"method": 7}, {"status": "500"}, {"times": "2"}),
-    *({"cut_off": "9"}, {"latency": "1"}, {"drip": [1]}, {"headers": 7}),
-]
-
-
-def test_programs_in_any_language_control_it(
-    emulator: Emulator, http: httpx.Client
-) -> None:
-    """Below ``/-/`` the next requests are made to fail, though all are late, and those
-    that came are read; what is wrong is refused, and is not recorded.
-    """
-    emulator.fail_next(None, latency=0.001)
-    fault = {"status": 429, "retry_after": 7, "path": "/example.com.json"}
-    assert http.post("/-/fail_next", json=fault).json() == {"ok": True}
-    for status in (429, 200):
-        assert http.get(TARGET, headers={"x-mine": "x"}).status_code == status
-    first, _ = http.get("/-/requests").json()
-    assert (first["method"], first["path"]) == ("GET", "/example.com.json")
-    assert first["params"]["fields"] == "pageviews"
-    assert first["headers"]["x-mine"] == "x"
-    for path, body in (
-        *(("serve", {}), ("fail_next", []), ("fail_next", {"stat": 1})),
-        *(("fail_next", {"status": 500} | wrong) for wrong in WRONG_TYPES),
-    ):
-        response = http.post(f"/-/{path}", json=body)
-        assert (response.status_code, response.json()["ok"]) == (400, False), body
-    assert http.get(TARGET).status_code == 200
-    assert http.post("/-/forget_requests").json() == {"ok": True}
-    assert http.get("/-/requests").json() == []
-
-
-def test_faults_that_can_not_be(emulator: Emulator) -> None:
-    """A fault without an effect, or with an impossible number, is refused."""
-    wrong: list[dict[str, Any]] = [
-        *({}, {"times": 0, "status": 500}, {"status": 99}, {"status": 600}),
-        *({"latency": -1.0}, {"latency": float("nan")}, {"drip": 10_000.0}),
-        *({"method": "GET"}, {"headers": {}}),
-    ]
-    for fault in wrong:
-        with pytest.raises(ValueError, match=r"\w"):
-            emulator.fail_next(**fault)
-    with bare_client(emulator) as client:
-        assert client.get(TARGET).status_code == 200
-
-
 @pytest.mark.parametrize("fault", [{"latency": 60.0}, {"drip": 60.0}], ids=str)
 def test_a_block_ends_although_a_response_is_late(
     emulator: Emulator, fault: dict[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sitestats import InvalidInputError, SiteStatsWarning, WebsiteSpec
-from sitestats.provisioning import read_host_list
+from sitestats.provisioning import read_hostnames
 
 
 def load(
@@ -157,7 +157,7 @@ def test_a_title_above_a_header_of_other_names_is_no_header() -> None:
 def test_addresses_of_dashboards_are_no_columns() -> None:
     """An address that has a comma is a name in a line of its own."""
     text = b"https://s.example/shop.example?country=NL,DE#top\n"
-    (host,) = read_host_list(io.BytesIO(text))
+    (host,) = read_hostnames(io.BytesIO(text))
     assert host.text == text.decode().strip()
 
 

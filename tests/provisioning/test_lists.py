@@ -28,7 +28,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats.emulator import Emulator
-from sitestats.provisioning import ListedHost, read_host_list
+from sitestats.provisioning import ListedHostname, read_hostnames
 
 
 def load(data: bytes | str, name: str = "list.csv", **options: Any) -> Any:
@@ -124,9 +124,9 @@ def test_names_alone_are_a_list(tmp_path: Path, name: str) -> None:
     path.write_bytes(NAMES[name])
     expected = ["shop.example", "blog.example"]
     assert [spec.hostname for spec in WebsiteSpec.load(path)] == expected
-    assert [host.text for host in read_host_list(path)] == expected
+    assert [host.text for host in read_hostnames(path)] == expected
     with path.open("rb") as file:
-        assert [host.text for host in read_host_list(file)] == expected
+        assert [host.text for host in read_hostnames(file)] == expected
 
 
 def test_a_long_comment_is_read_at_once() -> None:
@@ -145,17 +145,17 @@ def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
     """
     path = tmp_path / "list.csv"
     path.write_text("Zeitzone;Domain\nMars;https://s.example/a.example?page=/,b\n;\n")
-    (host,) = read_host_list(path, columns={"hostname": "domain", "label": "x"})
-    assert host == ListedHost("https://s.example/a.example?page=/,b", f"{path}:2")
+    (host,) = read_hostnames(path, columns={"hostname": "domain", "label": "x"})
+    assert host == ListedHostname("https://s.example/a.example?page=/,b", f"{path}:2")
     path = tmp_path / "list"
     path.write_text("https://s.example/a.example?country=NL,DE#top\nb.example #x\n")
-    assert read_host_list(path) == [
-        ListedHost("https://s.example/a.example?country=NL,DE#top", f"{path}:1"),
-        ListedHost("b.example", f"{path}:2"),
+    assert read_hostnames(path) == [
+        ListedHostname("https://s.example/a.example?country=NL,DE#top", f"{path}:1"),
+        ListedHostname("b.example", f"{path}:2"),
     ]
     path.write_text('["a.example", {"hostname": null}, {"hostname": 7}]')
     with pytest.raises(InvalidInputError) as caught:
-        read_host_list(path)
+        read_hostnames(path)
     places = [problem.where for problem in caught.value.problems]
     assert places == [f"{path}: websites[1]", f"{path}: websites[2]"]
 
@@ -305,7 +305,7 @@ anything = st.binary(max_size=200) | st.text(
 @given(anything, st.sampled_from(["a", "a.txt", "a.csv", "a.toml", "a.json"]))
 def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, name: str) -> None:
     """No content of a file is another exception than an InvalidInputError."""
-    for read in (WebsiteSpec.load, read_host_list):
+    for read in (WebsiteSpec.load, read_hostnames):
         stream: Any = io.BytesIO(data)
         stream.name = name
         with warnings.catch_warnings(), contextlib.suppress(InvalidInputError):

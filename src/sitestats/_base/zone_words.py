@@ -8,108 +8,12 @@ from functools import cache, lru_cache
 from typing import Final
 
 from sitestats._base.zones import LONGEST_ZONE, find_zone, nearest_zone, zone_names
+from sitestats._words import place_of_offset, zones_meant
 
 _OFFSET: Final = re.compile(
     r"\(?(?:utc|gmt|z)?\s*([+\-\u2212])\s*(\d{1,2})(?::?([0-5]\d))?\)?"
 )
 """An offset, such as ``GMT+1``, ``UTC+01:00`` or ``(UTC+05:30)``."""
-_OF_OFFSETS: Final = {
-    "-10:00": "Pacific/Honolulu",
-    "-9:00": "America/Anchorage",
-    "-8:00": "America/Los_Angeles",
-    "-7:00": "America/Denver",
-    "-6:00": "America/Chicago",
-    "-5:00": "America/New_York",
-    "-4:00": "America/Halifax",
-    "-3:30": "America/St_Johns",
-    "-3:00": "America/Sao_Paulo",
-    "+0:00": "Europe/London",
-    "+1:00": "Europe/Paris",
-    "+2:00": "Europe/Athens",
-    "+3:00": "Europe/Istanbul",
-    "+3:30": "Asia/Tehran",
-    "+4:00": "Asia/Dubai",
-    "+4:30": "Asia/Kabul",
-    "+5:00": "Asia/Karachi",
-    "+5:30": "Asia/Kolkata",
-    "+5:45": "Asia/Kathmandu",
-    "+6:00": "Asia/Dhaka",
-    "+6:30": "Asia/Yangon",
-    "+7:00": "Asia/Bangkok",
-    "+8:00": "Asia/Shanghai",
-    "+9:00": "Asia/Tokyo",
-    "+9:30": "Australia/Adelaide",
-    "+10:00": "Australia/Sydney",
-    "+12:00": "Pacific/Auckland",
-    "+13:00": "Pacific/Tongatapu",
-}
-"""A large place of each offset outside summer."""
-_OF_WORDS: Final = {
-    "acdt": "Australia/Adelaide",
-    "acst": "Australia/Adelaide",
-    "adt": "America/Halifax",
-    "aedt": "Australia/Sydney",
-    "aest": "Australia/Sydney",
-    "akdt": "America/Anchorage",
-    "akst": "America/Anchorage",
-    "alaska time": "America/Anchorage",
-    "ast": "America/Halifax",
-    "atlantic time": "America/Halifax",
-    "awst": "Australia/Perth",
-    "british time": "Europe/London",
-    "brt": "America/Sao_Paulo",
-    "bst": "Europe/London Asia/Dhaka",
-    "cat": "Africa/Maputo",
-    "cdt": "America/Chicago",
-    "central europe time": "Europe/Paris",
-    "central european time": "Europe/Paris",
-    "central time": "America/Chicago",
-    "cest": "Europe/Paris",
-    "cst": "America/Chicago Asia/Shanghai",
-    "ct": "America/Chicago",
-    "eastern europe time": "Europe/Athens",
-    "eastern european time": "Europe/Athens",
-    "eastern time": "America/New_York",
-    "eat": "Africa/Nairobi",
-    "edt": "America/New_York",
-    "eest": "Europe/Athens",
-    "et": "America/New_York",
-    "greenwich mean time": "Europe/London",
-    "gst": "Asia/Dubai",
-    "hawaii time": "Pacific/Honolulu",
-    "hdt": "Pacific/Honolulu",
-    "hkt": "Asia/Hong_Kong",
-    "ict": "Asia/Bangkok",
-    "idt": "Asia/Jerusalem",
-    "irish time": "Europe/Dublin",
-    "ist": "Asia/Kolkata Europe/Dublin Asia/Jerusalem",
-    "japan time": "Asia/Tokyo",
-    "jst": "Asia/Tokyo",
-    "kst": "Asia/Seoul",
-    "mdt": "America/Denver",
-    "mountain time": "America/Denver",
-    "msk": "Europe/Moscow",
-    "mt": "America/Denver",
-    "ndt": "America/St_Johns",
-    "newfoundland time": "America/St_Johns",
-    "nst": "America/St_Johns",
-    "nzdt": "Pacific/Auckland",
-    "nzst": "Pacific/Auckland",
-    "pacific time": "America/Los_Angeles",
-    "pdt": "America/Los_Angeles",
-    "pht": "Asia/Manila",
-    "pkt": "Asia/Karachi",
-    "pst": "America/Los_Angeles",
-    "pt": "America/Los_Angeles",
-    "sast": "Africa/Johannesburg",
-    "sgt": "Asia/Singapore",
-    "trt": "Europe/Istanbul",
-    "wat": "Africa/Lagos",
-    "western european time": "Europe/Lisbon",
-    "wib": "Asia/Jakarta",
-}
-"""Abbreviations, and names in words without "standard", "daylight" and "summer"; with
-several zones, each of them may be meant."""
 _SEASONS: Final = re.compile(r"\b(standard|daylight|summer) ")
 _IN_BRACKETS: Final = re.compile(r"\([^)]*\)")
 _OF_A_PLACE: Final = {
@@ -158,8 +62,7 @@ def likely_zones(text: str) -> tuple[str, ...]:
 
 
 def _of_words(name: str) -> tuple[str, ...]:
-    zones = _OF_WORDS.get(_SEASONS.sub("", name), "")
-    return tuple(zones.split())
+    return tuple(zones_meant(_SEASONS.sub("", name)).split())
 
 
 def _of_windows(name: str) -> tuple[str, ...]:
@@ -181,7 +84,7 @@ def _of_offset(sign: str, hours: str, minutes: str | None) -> tuple[str, ...]:
     is_east = sign == "+" or hour == 0
     # The signs of these names are the other way round.
     sign, sign_of_name = ("+", "-") if is_east else ("-", "+")
-    zones = [_OF_OFFSETS.get(f"{sign}{hour}:{minute}", "")]
+    zones = [place_of_offset(f"{sign}{hour}:{minute}")]
     if minute == "00" and hour:
         zones.append(f"Etc/GMT{sign_of_name}{hour}")
     return tuple(zone for zone in zones if zone in zone_names())

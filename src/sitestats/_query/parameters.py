@@ -198,11 +198,7 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
             ),
         ),
         Parameter("fields", "fields", check=_fields, code=_each),
-        _filter(
-            "page",
-            is_of_pages=True,
-            unlikely=_OF_PATHS,
-        ),
+        _filter("page", is_of_pages=True, unlikely=_OF_PATHS),
         _filter(
             "pages",
             is_of_pages=True,

@@ -262,7 +262,7 @@ class Hosts:
         names = [(host, "") for host in self.hosts]
         if self.hosts_from is None:
             return names
-        listed = sitestats.provisioning.read_host_list(
+        listed = sitestats.provisioning.read_hostnames(
             source_of(self.hosts_from), columns=by_name("--column", self.columns)
         )
         return [*names, *((host.text, host.where) for host in listed)]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 # ``ensure`` needs this import here: a call imports nothing.
 from . import _run as _run
-from ._lists import ListedHost, read_host_list
+from ._lists import ListedHostname, read_hostnames
 from ._report import ProvisionedWebsite, ProvisioningPlan, ProvisioningReport
 from ._specs import Difference
 
 __all__ = [
     "Difference",
-    "ListedHost",
+    "ListedHostname",
     "ProvisionedWebsite",
     "ProvisioningPlan",
     "ProvisioningReport",
-    "read_host_list",
+    "read_hostnames",
 ]

@@ -50,8 +50,8 @@ _IGNORE: Final = ", or ignore it by ignore_columns=True (--ignore-columns)"
 
 
 @attrs.frozen
-class ListedHost:
-    """A host name of a list: see ``read_host_list``."""
+class ListedHostname:
+    """A host name of a list: see ``read_hostnames``."""
 
     text: str
     """The host name, unchecked; or the address of a dashboard."""
@@ -59,9 +59,9 @@ class ListedHost:
     """Its place in the list, such as ``"hosts.txt:3"``."""
 
 
-def read_host_list(
+def read_hostnames(
     path: Source, *, columns: Mapping[str, str] | None = None
-) -> list[ListedHost]:
+) -> list[ListedHostname]:
     r"""Read the host names of a list of websites, to query each of them.
 
     It reads the lists of ``WebsiteSpec.load``, with the same arguments and errors, and
@@ -69,20 +69,20 @@ def read_host_list(
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sitestats.provisioning import read_host_list
+    >>> from sitestats.provisioning import read_hostnames
     >>> with TemporaryDirectory() as directory:
     ...     path = Path(directory, "hosts.txt")
     ...     _ = path.write_text("semicomplete.com\nblog.semicomplete.com  # mine\n")
-    ...     hosts = read_host_list(path)
+    ...     hosts = read_hostnames(path)
     >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=7)
     >>> queries = [query.website(host.text) for host in hosts]
     """
     columns = {"hostname": (columns or {}).get("hostname", "hostname")}
-    hosts: list[ListedHost] = []
+    hosts: list[ListedHostname] = []
     with Problems() as problems:
         for where, fields in load_fields(path, columns, problems, ignore=None):
             if isinstance(host := fields.get("hostname"), str):
-                hosts.append(ListedHost(host, where))
+                hosts.append(ListedHostname(host, where))
             else:
                 problems.append(
                     problem(f"a host name is text, not {shown(host)}", where)
