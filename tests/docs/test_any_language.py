@@ -52,7 +52,7 @@ def test_the_page_shows_parts_of_the_suite() -> None:
     """Each block of JavaScript is in the suite as it is shown."""
     suite = SUITE.read_text("utf-8")
     shown = blocks("js")
-    assert len(shown) == 3
+    assert len(shown) == 2
     assert all(block in suite for block in shown)
 
 
