@@ -80,26 +80,69 @@ html_copy_source = False
 # No dates in the pages, so that every build makes the same files.
 html_last_updated_fmt = None
 
-# Which page a search has to find first. Sphinx leaves out numbers, and ranks methods
-# with the word in their name before guides.
+# Which page a search has to find first, by the words that users type. Sphinx leaves out
+# numbers, needs each word on one page, and ranks methods before guides.
 KEYWORDS = {
-    "authentication": ["api key", "401"],
-    "dates": ["concurrency", "month"],
-    "fields-and-filters": ["utm", "wildcard"],
-    "frames-and-plots": ["pandas", "polars"],
-    "logging": ["sentry", "opentelemetry", "datadog", "debug"],
-    "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
-    "reliability": [
-        *("429", "503", "proxy", "rate limit", "retry", "retry-after"),
-        *("ssl", "timeout", "tls"),
+    "assistants": ["mcp", "claude", "chat", "llm"],
+    "authentication": [
+        "api key",
+        "401",
+        "403",
+        "key file",
+        "profile",
+        "several accounts",
     ],
-    "reports": ["excel", "xlsx", "csv", "parquet"],
+    "before-you-trust-it": ["check", "compare service"],
+    "caching": ["redis", "cache"],
+    "command-line": ["exit code", "ctrl-c", "shell"],
+    "contributing": ["architecture", "benchmark"],
+    "dates": [
+        *("concurrency", "many queries", "period", "time zone", "timezone", "utc"),
+        *("today", "yesterday", "week", "month", "hourly"),
+    ],
+    "errors": ["exception", "unknown value", "too many requests"],
+    "every-night": ["cron", "schedule", "docker", "kubernetes"],
+    "fields-and-filters": [
+        *("utm", "wildcard", "country", "device", "events", "referrer"),
+        *("top pages", "unique visitors", "google analytics"),
+        *("custom properties", "1000", "metric", "dimension"),
+    ],
+    "frames-and-plots": [
+        *("pandas", "polars", "data frame", "chart", "plot", "compare", "jupyter"),
+        *("last month", "previous period", "growth"),
+    ],
+    "installation": [
+        *("python version", "upgrade", "windows", "macos", "requirements"),
+    ],
+    "in-the-browser": ["pyodide", "jupyterlite", "cors", "wasm"],
+    "logging": ["sentry", "opentelemetry", "datadog", "debug", "logging"],
+    "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
+    "notebooks/first-look": ["notebook"],
+    "provisioning": [
+        *("add website", "dry run", "private website"),
+        *("public website", "spreadsheet", "yaml", "label"),
+    ],
     "reference/command": ["option", "environment", "variable", "sitestats_store"],
-    "command-line": ["exit code"],
-    "the-service": ["section", "endpoint", "parameter"],
-    "assistants": ["mcp", "claude", "chat"],
-    "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],
-    "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
+    "reliability": [
+        *("429", "503", "proxy", "rate limit", "retry", "retry-after", "backoff"),
+        *(
+            "ssl",
+            "ssl error",
+            "self-signed",
+            "ca bundle",
+            "timeout",
+            "tls",
+            "hook",
+            "threads",
+            "thread safe",
+        ),
+    ],
+    "reports": ["excel", "xlsx", "csv", "parquet", "html", "markdown", "json", "email"],
+    "testing-in-any-language": ["javascript", "typescript", "java", "ruby", "php"],
+    "testing-your-code": ["mock", "respx", "pytest", "vcrpy", "fixture"],
+    "the-service": ["section", "endpoint", "parameter", "free plan", "delete website"],
+    "warehouse": ["duckdb", "dbt", "postgresql", "airflow", "backfill", "sql"],
+    "web-applications": ["async", "gunicorn"],
 }
 
 # Public classes that users do not construct: the signature of the constructor is left
