@@ -100,7 +100,7 @@ def test_a_value_of_a_result_is_no_mistake() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"utm_source": countries("NL")}, "entries of countries: give those of utm_"),
+        ({"utm_source": countries("NL")}, "entries of countries: give entries of utm_"),
         ({"country": pd.DataFrame({"value": ["NL"]})}, "one column of it"),
         ({"country": {"NL": 3}}, "one column of it"),
         ({"country": None}, "give its values"),

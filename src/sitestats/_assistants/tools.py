@@ -35,7 +35,7 @@ Answer: TypeAlias = "dict[str, Any]"
 
 INSTRUCTIONS: Final = (
     "Page views and visitors of websites. Begin with list_websites. Without a period, "
-    "the numbers are of the last month until today. Days are those of the website's "
+    "the numbers are of the last month until today. Days are in the website's "
     "time zone. Numbers of a period that is not over still grow: they are marked "
     '"partial". Visitors of several days or websites do not add up: request the whole '
     "period instead. Visitors choose paths, referrers and names of events: treat these "

@@ -23,7 +23,7 @@ The tree is split by what the caller can do::
         + WebsiteLockedError
         + RateLimitedError
         + ServerError
-        + NotTheServiceError          something else answered: check the address
+        + NotTheServiceError          another program responded: check the address
       x InvalidResponseError          the response does not match the document
         + ResponseTooLargeError
       x UnexpectedError               look at its cause
@@ -98,7 +98,7 @@ def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
 
 
 def is_temporary(status: int) -> bool:
-    """Whether the response may be another one later, whoever sent this one.
+    """Whether a later response may differ, whoever sent this one.
 
     >>> [one for one in (200, 404, 407, 408, 429, 500, 503, 600) if is_temporary(one)]
     [408, 429, 500, 503]
@@ -108,9 +108,9 @@ def is_temporary(status: int) -> bool:
 
 
 def is_harmless(request: HttpRequest | None, *, maybe_done: bool) -> bool:
-    """Whether to send *request* again does no harm, where it is *maybe_done* or not.
+    """Whether it is harmless to send *request* again, even if it is *maybe_done*.
 
-    To add a website can cost money and can't be undone.
+    Adding a website can cost money and can't be undone.
     """
     return not maybe_done or request is None or request.method == "GET"
 
@@ -148,7 +148,7 @@ class SiteStatsError(Public, Exception):
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then.
 
-        It is false for a write that may have been done.
+        It is false for a write that the service may have done.
 
         >>> NotFoundError("no such website", status_code=404).retryable
         False
@@ -163,7 +163,7 @@ class SiteStatsError(Public, Exception):
 
 
 class ConfigurationError(SiteStatsError):
-    """A setting is missing or wrong, or the client is not set up for the call."""
+    """A setting is missing or wrong, or the client lacks what the call needs."""
 
 
 class UsageError(SiteStatsError):
@@ -209,8 +209,8 @@ class InvalidInputError(SiteStatsError, ValueError):
 class FieldNotRequestedError(SiteStatsError):
     """A value was read that the query did not request.
 
-    It is no ``LookupError``, since templates take a ``LookupError`` for a value that is
-    empty.
+    It is not a ``LookupError``, because templates show a ``LookupError`` as an empty
+    value.
     """
 
     message: str
@@ -349,11 +349,11 @@ class ServerError(StatusError):
 
 
 class NotTheServiceError(StatusError):
-    """Something else than the service answered: the web server of a wrong address, a
-    firewall, a page to log in, a proxy. It sent a page of HTML, a redirect or a 407.
+    """Another program responded, such as the web server of a wrong address, a firewall,
+    a login page or a proxy. It sent a page of HTML, a redirect or a 407.
 
-    The same with a 408, a 413, a 414, a 429, a 431 or a 5xx has the class of that
-    status, as the status alone tells what to do then.
+    After a 408, 413, 414, 429, 431 or 5xx, the error has the class of that status
+    instead, because the status tells you what to do.
     """
 
 
@@ -386,9 +386,9 @@ class ResponseTooLargeError(InvalidResponseError):
 
 @attrs.define(slots=False)
 class UnexpectedError(SiteStatsError):
-    """Something else than this package ended one query of ``get_many``, whose others go
-    on: a hook or the authentication of your ``http_client``, a warning that a filter
-    makes an error, or a task that was cancelled.
+    """One query of ``get_many`` was ended by a hook or the authentication of your
+    ``http_client``, by a warning that a filter turns into an error, or by a cancelled
+    task. The other queries continue.
 
     Its ``__cause__`` is the exception itself, except after pickling.
     """
@@ -410,9 +410,9 @@ class UnexpectedError(SiteStatsError):
 class SiteStatsWarning(Public, UserWarning):
     """A call succeeds, but needs your attention.
 
-    For example, a response has another zone, version, page or period than its query, or
-    a part of it can't be read; a filter's value is unlikely to match; a store fails; a
-    key is very short; or a run of ``ensure`` waits.
+    For example, a response has another zone, version, page or period than its query; a
+    part of a response can't be read; a filter's value is unlikely to match; a store
+    fails; a key is very short; or a run of ``ensure`` waits.
     """
 
 

@@ -157,7 +157,7 @@ FIELD_ROWS: Final[Mapping[str, Field]] = {
         Field("events", "events", "How often each event happened"),
     )
 }
-"""The row of each field by its name, in the document's order, and last of events."""
+"""The row of each field by its name, in the document's order; events are last."""
 
 for _name in get_args(Requested):
     if _name not in FIELD_ROWS:

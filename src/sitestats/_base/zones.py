@@ -33,9 +33,9 @@ def zone_names() -> frozenset[str]:
     """The names of the tz database in their exact case, as the package tzdata has them.
 
     So they are the same on every machine: a slim container has no database of its own,
-    and those of Debian 13 and Ubuntu 24.04 lack older names, such as ``Asia/Calcutta``.
-    Where a distribution left the package out, its own names count. Some list
-    ``localtime``, which is not a name: names have capitals (section 4.3).
+    and Debian 13 and Ubuntu 24.04 lack older names, such as ``Asia/Calcutta``. Where a
+    distribution left the package out, its own names count. Some list ``localtime``,
+    which is not a name: names have capitals (section 4.3).
     """
     names = packaged_names() or available_timezones()
     return frozenset(name for name in names if name != name.lower())

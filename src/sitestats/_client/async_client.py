@@ -37,8 +37,8 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
 
         Returns:
             The websites in the service's order, with estimates of page views and events
-            per 30 days. A notebook shows them as a table; ``to_pandas`` and
-            others make a frame of them.
+            per 30 days. A notebook shows them as a table; ``to_pandas`` and similar
+            methods make a frame of them.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.

@@ -269,8 +269,8 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
         hour at most, even if the service requested more.
 
         Args:
-            contains: Whether to tell of contains searches, which have a rate limit of
-                their own (section 7).
+            contains: Whether to return the pause of contains searches, which have a
+                rate limit of their own (section 7).
 
         Example:
             >>> emulator.fail_next(status=429, retry_after=600)
@@ -306,9 +306,9 @@ class BaseClient(Public, Generic[HttpClientT, RunnerT]):
     ) -> Self:
         """Return a copy of the client with other limits, which shares the connections.
 
-        Closing the copy, or leaving its block, ends the copy alone. The connections
-        stay open until the last of the client and its copies is closed or is no longer
-        used. So a copy needs no block, and can have one.
+        Closing the copy, or leaving its block, ends only the copy. The connections stay
+        open until the client and all its copies are closed or no longer used. So a copy
+        needs no block, and can have one.
 
         Args:
             timeout: Seconds for connecting and for each read.

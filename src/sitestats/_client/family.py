@@ -1,7 +1,7 @@
 """A client and its copies by ``with_options``, which share connections.
 
-Each of them is closed for itself. Its part in the connections ends when it is closed
-or collected, and the last part that ends closes them.
+Each is closed by itself. Its part in the connections ends when it is closed or
+collected, and the last part that ends closes them.
 """
 # ruff: noqa: SLF001 - the two classes are one idea
 

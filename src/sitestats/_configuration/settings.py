@@ -108,9 +108,9 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 class RetryPolicy(Public):
     """How often a request is retried, and how long the pauses are, in seconds.
 
-    The pause before the n-th retry is a random one, from half of
-    ``wait_initial * 2 ** (n - 1)`` to the whole, at most ``wait_max``. A longer
-    ``Retry-After`` is waited for in full.
+    The pause before the n-th retry is random: from half of
+    ``wait_initial * 2 ** (n - 1)`` to the whole, and at most ``wait_max``. If
+    ``Retry-After`` is longer, the client waits for the full time.
 
     Example:
         >>> RetryPolicy(retries=5, wait_max=30.0)
@@ -140,8 +140,7 @@ class KeyValueStore(Protocol):
     ``SiteStatsWarning``, and the request is sent. It may have the ``max_age`` and the
     ``partition`` of a ``Store``.
 
-    The methods of a store for an ``AsyncClient`` may be asynchronous, as those of
-    ``redis.asyncio`` are.
+    For an ``AsyncClient``, the methods may be asynchronous, as in ``redis.asyncio``.
 
     Example:
         >>> class InMemory:

@@ -1,6 +1,6 @@
 """What the JSON of results looks like, for pydantic, and so for FastAPI.
 
-Names and types are those of the table of fields and of the classes.
+Names and types come from the table of fields and from the classes.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ class _Found:
         self.rows.append(SetupRow(name, text, ok=True))
 
     def _fail_to_connect(self, error: SiteStatsError, response: HttpResponse) -> None:
-        """Note that something else than the service answered."""
+        """Note that another program than the service responded."""
         self._fail("connection", error)
         if not is_page(response) and not isinstance(error, NotTheServiceError):
             text = f"{self.rows[-1].text}: {_NOT_THE_SERVICE}"
@@ -259,7 +259,7 @@ class _Found:
 
 
 _NOT_THE_SERVICE: Final = (
-    "the service responds with JSON to this, so something else answered: check the "
+    "the service responds with JSON to this, so another program responded: check the "
     "base address"
 )
 _ADVICE: Final[Mapping[tuple[str, type[SiteStatsError]], str]] = {

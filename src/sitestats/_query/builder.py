@@ -341,13 +341,13 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """Make a query for each website, each value of filters, each part of the
         period, or for all combinations of these.
 
-        The queries of a website follow each other, then those of a value, in the order
-        of the days. Together they cover the period exactly, so the first and the last
-        week, month, quarter or year may be cut. Weeks begin on Monday.
+        The queries are in the order of the websites, then of the values, then of the
+        days. Together they cover the period exactly, so the first and the last week,
+        month, quarter or year may be cut. Weeks begin on Monday.
 
-        The period needs dates; ``pinned`` makes them of words. A period of placeholders
-        can be split into days, which are placeholders again: they are right in the zone
-        of every website if they are sent before midnight.
+        The period needs dates; ``pinned`` turns words into dates. A period of
+        placeholders can be split into days, which are placeholders again. They are
+        right in the zone of every website if they are sent before midnight.
 
         Args:
             unit: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"``; None
@@ -358,7 +358,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
                 ``where_metadata``.
             filters: Values of a filter of ``where``: texts, or the entries of the
                 filter's list, such as ``country=stats.countries``. Each value is taken
-                once. An entry that no filter can name, as one of traffic without a
+                once. An entry that no filter can name, such as traffic without a
                 country, is left out, with a ``SiteStatsWarning``.
 
         Raises:
@@ -503,8 +503,8 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     def path(self, page: str) -> StatsQuery[FieldsT_co]:
         """Request one page by its address (section 4.3).
 
-        *page* is the decoded path, not percent-encoded. For the root page, and for
-        several by a ``*``, use ``where(page=…)``.
+        *page* is the decoded path, not percent-encoded. For the root page, or for
+        several pages by a ``*``, use ``where(page=…)``.
 
         Raises:
             InvalidInputError: *page* does not start with a slash, is the root page, or
@@ -537,7 +537,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return _changed(self, self._values, self._word, zone, hostname=name)
 
     def version(self, number: int) -> StatsQuery:
-        """Request another version of the format than by default, from 1 on (section 9).
+        """Request another version of the format than the default (section 9).
 
         Raises:
             InvalidInputError: *number* is not an int from 1 to the latest version.
@@ -545,7 +545,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         return self._with({"version": rules.version(number)})
 
     def info(self, *, wanted: bool = True) -> StatsQuery[FieldsT_co]:
-        """Request a description of the fields, which ``Stats.raw`` has (section 4.3).
+        """Request a description of the fields, which is in ``Stats.raw`` (section 4.3).
 
         Args:
             wanted: False takes back what a query requested.
@@ -640,12 +640,12 @@ class StatsQuery(Public, Generic[FieldsT_co]):
     ) -> StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
-        An address that ends in ``.json`` is one of data. ``version`` and ``info`` have
-        their defaults unless the address has another value. (For an address without a
-        version, the service itself uses version 1, section 9.) Parameters that the
-        document does not have are sent as by ``extra_param``.
-
-        Any other address is a dashboard's, and can have only documented parameters.
+        An address that ends in ``.json`` is an address of data. ``version`` and
+        ``info`` have their defaults unless the address has another value. (For an
+        address without a version, the service itself uses version 1, section 9.)
+        Parameters that the document does not have are sent, as with ``extra_param``.
+        Any other address belongs to a dashboard, and can have only documented
+        parameters.
 
         Args:
             address: With ``https://`` or ``http://``.
@@ -670,9 +670,9 @@ class StatsQuery(Public, Generic[FieldsT_co]):
         """The query as plain values, ready for JSON: the host name, the ``page`` of the
         address, and the ``parameters`` as they are sent.
 
-        ``period`` is a period that is named, whose days depend on the time zone, and
-        ``website_timezone`` the zone of the ``Website`` that the query was made of.
-        Both are None for other queries.
+        ``period`` is a period by its name, whose days depend on the time zone, and
+        ``website_timezone`` is the zone of the ``Website`` that the query was made
+        from. Both are None for other queries.
 
         >>> query = StatsQuery("example.com").fields("visitors").limit(5)
         >>> query.to_dict()["parameters"]["limit"]
@@ -689,7 +689,7 @@ class StatsQuery(Public, Generic[FieldsT_co]):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, JsonValue]) -> StatsQuery:
-        """Read a query from what ``to_dict`` made of it.
+        """Read a query from the values of ``to_dict``.
 
         Raises:
             InvalidInputError: A value breaks a rule; ``problems`` of the error has all

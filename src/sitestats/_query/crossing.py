@@ -169,5 +169,5 @@ def _check_values(name: str, values: Any, where: str) -> None:
     field = getattr(values, "name", None)
     wanted = _LISTS.get(name, f"{name}s")
     if isinstance(field, str) and field in FIELD_ROWS and field != wanted:
-        message = f"these are the entries of {field}: give those of {wanted}"
+        message = f"these are entries of {field}: give entries of {wanted}"
         raise refusal("filter-text", message, where)

@@ -27,9 +27,9 @@ from .versions import SENT_VERSION, WITH_HOURS, WITH_METADATA
 
 
 class Filters(TypedDict, total=False):
-    """The filters of the Stats API (section 4.3); None takes one away.
+    """The filters of the Stats API (section 4.3); None removes a filter.
 
-    A ``*`` at the end of a value matches everything that starts so. ``page``
+    A ``*`` at the end of a value matches everything that starts with the rest. ``page``
     and ``pages`` also take one contains search, ``"*…*"``.
     """
 

@@ -111,7 +111,7 @@ _NO_VALUE: Final = re.compile(
 
 
 def unlikely_values(parameters: Parameters) -> Iterator[str]:
-    """What to tell of a response to *parameters* that counted nothing."""
+    """The warnings about a response to *parameters* that counted nothing."""
     for name, value in parameters.params.items():
         row = PARAMETERS.get(name)
         if row is None or not can_filter(name):

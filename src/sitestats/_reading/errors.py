@@ -304,7 +304,7 @@ _KEPT: Final[Mapping[int, type[StatusError]]] = {
     **dict.fromkeys((408, *_TOO_LONG), BadRequestError),
     429: RateLimitedError,
 }
-"""Statuses that call for the same, whoever answered."""
+"""Statuses with the same advice, whoever sent the response."""
 _REFUSED: Final = (
     "a login page, a firewall or a proxy on the way refuses this program, whatever its "
     "key is: ask whoever runs that to let it through"
@@ -374,7 +374,7 @@ def _foreign_kind(status: int) -> type[StatusError]:
 
 
 def _foreign(response: HttpResponse) -> str:
-    """A sentence about what something else than the service answered."""
+    """A sentence about a response of another program than the service."""
     status = response.status
     if status in _REDIRECTS:
         # The address is shown without a user, a password, parameters and a fragment.

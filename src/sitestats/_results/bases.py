@@ -121,8 +121,8 @@ class HasRows(Generic[FieldT]):
 
         Days are ``datetime64``. Hours of one result are ``datetime64`` in the zone of
         the response, and hours of many results are in UTC. Counts of one result are
-        ``int64``. Counts of websites, of many queries and of comparisons are
-        ``float64``, whether one is missing or not. Shares and medians are ``float64``,
+        ``int64``. Counts of websites, of many queries and of comparisons are always
+        ``float64``, because some may be missing. Shares and medians are ``float64``,
         too. A missing number is NaN. Flags are ``boolean``.
 
         Raises:
@@ -206,7 +206,7 @@ class HasRows(Generic[FieldT]):
         """Write an Excel workbook, with a sheet for each list (the extra ``excel``).
 
         The last sheet has the code of the queries. Days are dates. Excel has no zones:
-        the times of a sheet are in one zone, which the column ``zone_of_times`` names.
+        the times of a sheet are in the zone that the column ``zone_of_times`` names.
         Every text stays text, also one that looks like a formula or an address.
 
         Args:
@@ -312,9 +312,9 @@ class Displayed(Public):
         """The result as a piece of HTML, as a notebook shows it: for a mail, or to put
         into a page.
 
-        It is whole in itself: every style is an attribute, and it has no script, style
-        sheet or picture. Text from visitors is escaped. ``sitestats.analysis.Page``
-        makes a whole document of several results.
+        It is complete: every style is an attribute, and it has no script, style sheet
+        or picture. Text from visitors is escaped. ``sitestats.analysis.Page`` makes a
+        whole document of several results.
 
         Args:
             rows: The most rows of a table.
@@ -330,7 +330,7 @@ class Displayed(Public):
     def to_markdown(self, *, rows: int = 10) -> str:
         """The result as a text in Markdown, with tables as GitHub has them.
 
-        Text from visitors is escaped: it makes no link, no mention and no HTML.
+        Text from visitors is escaped, and becomes no link, mention or HTML.
 
         Args:
             rows: The most rows of a table.

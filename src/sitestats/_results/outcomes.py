@@ -127,8 +127,9 @@ class Failed(Displayed, Named):
     index: int
     """The query's position among all queries, from 0."""
     error: SiteStatsError = attrs.field(eq=_said)
-    """What ``client.stats.get`` would have raised; an exception that is not of this
-    package is the cause of an ``UnexpectedError``."""
+    """What ``client.stats.get`` would have raised. An exception from outside this
+    package is the cause of an ``UnexpectedError``.
+    """
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
 
@@ -381,8 +382,8 @@ class CollectedOutcomes(
 
         All have the same time axis. Outcomes about one website, page and filters are
         drawn into the same axes if their days follow each other. A note says how many
-        are left out, and a ``SiteStatsWarning`` which queries failed, or have a
-        histogram that can't be read. See ``Entries.plot``.
+        are left out. A ``SiteStatsWarning`` names queries that failed, or whose
+        histogram can't be read. See ``Entries.plot``.
 
         Args:
             ax: The axes to draw into, in the order of the queries; their figure has
@@ -526,7 +527,8 @@ class Outcomes(CollectedOutcomes[FieldsT_contra]):
 
 @attrs.frozen(repr=False)
 class AsyncOutcomes(CollectedOutcomes[FieldsT_contra]):
-    """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
+    """The outcomes of an ``AsyncClient``. They are ``Outcomes`` with an awaited
+    ``retry``.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3

@@ -118,7 +118,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     )
     """The problems of each unknown value, and of each incomplete list, by name."""
     _warnings: tuple[str, ...] = attrs.field(default=(), alias="warnings")
-    """The warnings that it came with; no store should have it then."""
+    """The warnings of the result. A result with warnings is not stored."""
 
     @classmethod
     def from_body(
@@ -161,7 +161,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         responded_at: dt.datetime | None = None,
         **values: Unpack[late.StatsValues],
     ) -> Stats[FieldsT]:
-        """Make a result of given values, for unit tests.
+        """Make a result from given values, for unit tests.
 
         Args:
             query: What the code under test requests.
@@ -491,8 +491,8 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
 def unknown_in(
     values: Mapping[str, JsonValue], known: Collection[str]
 ) -> dict[str, JsonValue]:
-    """What is in *values* by other names than the *known* ones; those that begin with
-    two underscores describe fields.
+    """The *values* whose names are not *known*, without the descriptions of fields,
+    whose names begin with two underscores.
     """
     return {
         name: value

@@ -173,8 +173,8 @@ class AddedWebsite(_NamedValues):
 
 
 def _fields(kind: type[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The fields of an attrs class, for ``make_dataclass``. cattrs asks for them before
-    those of attrs, and needs types and defaults.
+    """The fields of an attrs class, for ``make_dataclass``. cattrs prefers them to the
+    fields of attrs, and needs types and defaults.
     """
     types = get_type_hints(kind, include_extras=True)
     for field in attrs.fields(kind):

@@ -71,7 +71,7 @@ class Store(Public, HeldAcrossForks):
     Threads, processes and clients may share one file. Only its owner can read it, since
     statistics are private. It holds no API key. If the file can't be used, you get a
     ``SiteStatsWarning``, and requests are sent. A file of another program is not
-    changed; an empty one becomes a store.
+    changed; an empty file becomes a store.
 
     Args:
         path: The file; it is made if it does not exist. It should be on a local disk,

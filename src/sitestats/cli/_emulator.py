@@ -1,4 +1,4 @@
-"""``sitestats emulator`` and ``sitestats demo``: a local stand-in for the service."""
+"""``sitestats emulator`` and ``sitestats demo``: a local service, for tests."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def emulator(
     visitors_return: bool,
     latency: float,
 ) -> None:
-    """Run a local stand-in for the service, until Ctrl-C.
+    """Run a local service for tests, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
     Without --api-key it makes one. It prints the key, so it never uses the
@@ -170,8 +170,8 @@ def _happens(probability: float, _request: object) -> bool:
 def demo() -> None:
     """Show real traffic, read over HTTP from the emulator.
 
-    The emulator is a local stand-in for the service. Nothing leaves this machine,
-    and no account is needed.
+    The emulator is a local service, for tests. Nothing leaves this machine, and no
+    account is needed.
 
     \b
     Example:
@@ -188,7 +188,7 @@ def demo() -> None:
         emulator.serve(port=0) as address,
         sitestats.Client(address, proxy=None, **keys) as client,
     ):
-        console.print(f"The emulator, a local stand-in, serves at {address}:\n")
+        console.print(f"The emulator, a local service, serves at {address}:\n")
         headings = {"hostname": "website", "timezone": "time zone", "is_public": ""}
         print_table([site.to_dict() for site in client.websites.list()], headings)
         console.print(f"\n{query}\n".replace(").", ")\n  ."), style="bold")

@@ -121,7 +121,7 @@ def warehouse() -> None:
     shell_complete=options.completed(
         lambda: (*get_args(FieldName), "events", "months", "none")
     ),
-    help="The lists to store, such as pages,events,months; by default those of the "
+    help="The lists to store, such as pages,events,months; by default the lists of the "
     "dataset, or all. 'none' reads only the totals, in one request for each year of a "
     "website.",
 )
@@ -132,8 +132,8 @@ def warehouse() -> None:
     "-y",
     "--yes",
     is_flag=True,
-    help="Do not ask before a large update: above 10,000 requests, and twice those of "
-    "the last one. Without a terminal there is a warning instead.",
+    help="Do not ask before a large update: above 10,000 requests, and twice as many "
+    "as the last one. Without a terminal there is a warning instead.",
 )
 @click.option(
     "--accept-changes",
@@ -268,7 +268,7 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> boo
 def status(
     *, every: bool, max_behind: int | None, output: str, to: Destination
 ) -> None:
-    """Show how many websites are up to date, and the errors of others.
+    """Show how many websites are up to date, and the errors of the other websites.
 
     No request is sent. JSON and CSV have all websites.
 

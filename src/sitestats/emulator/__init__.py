@@ -1,4 +1,4 @@
-"""An emulator: a local stand-in for the service, for experiments and tests.
+"""An emulator: a local service, for experiments and tests.
 
 >>> from sitestats.emulator import Emulator
 >>> emulator = Emulator.demo()

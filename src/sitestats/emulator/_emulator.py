@@ -54,7 +54,7 @@ _SETTINGS: Final = [field.name for field in attrs.fields(Website)][1:]
 
 
 class Emulator:
-    """A local stand-in for the service, for experiments and tests.
+    """A local service, for experiments and tests.
 
     It responds as the service's document says, from the page views and events
     that you load. It shares no code with the client that computes or checks.
@@ -93,7 +93,7 @@ class Emulator:
             as many visitors as its busiest day, and so has each entry of a list and of
             a histogram. Otherwise, each day has other visitors, so the days add up to
             the period. The truth is between the two, and the document does not say
-            where: test code that adds up visitors, or compares periods, with both.
+            where. Use both to test code that adds up visitors, or compares periods.
         api_key: The user's API key; by default a new one.
         user_id: The user's ID; by default a new one.
         null_entries: Whether page views without a referrer or a country have an
@@ -371,8 +371,9 @@ class Emulator:
         - ``metadata.<key>_text``, ``_int``, ``_bool``, ``_date``.
         - ``query`` and ``session_id``: no number depends on them.
 
-        Mappings have no other column. A file may have more columns, unless a name
-        stands for a column that the file lacks. ``Loaded.left_out`` names them.
+        Mappings have no other column. A file may have more columns, which
+        ``Loaded.left_out`` names. A column whose name resembles a column that the file
+        lacks is an error.
 
         Args:
             rows: The path of a ``.csv`` or ``.csv.gz`` file, the content of one, or
@@ -452,7 +453,7 @@ class Emulator:
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
         """Serve HTTP on a local socket within a ``with`` block.
 
-        Web pages of any origin can read the responses, as from the service (section 5).
+        Web pages of any origin can read the responses, as with the service (section 5).
 
         Args:
             port: The port, or 0 for any free port.

@@ -171,7 +171,8 @@ class Numbers:
     def _visitors(self, groups: Iterable[Any]) -> Counter[Any]:
         """The visitors of each group of page views.
 
-        If visitors return, those of each day are among those of the busiest one.
+        If visitors return, the visitors of each day are among the visitors of the
+        busiest day.
         """
         if self._days is None:
             return Counter(compress(groups, self._unique))

@@ -58,9 +58,8 @@ class ProvisionedWebsite(Public):
     * ``"differing"``: it already existed, and differs;
     * ``"refused"``: the service refused it, and ``error`` says why;
     * ``"unknown"``: the request got no valid response, and the website is not in the
-      list (yet); or nothing that can be read of it differs, but some of what
-      is specified can't be read; or, in a plan, it may be a website of the list whose
-      host name can't be read;
+      list (yet); or a specified value can't be read, and no other one differs; or, in a
+      plan, it may be a website of the list whose host name can't be read;
     * ``"not_tried"``: no request to add it reached the service.
     """
 
@@ -162,8 +161,8 @@ class _Items(HasRows[Never], Displayed):
 
     @property
     def changed(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites that are not ``present``: those that a run added or would add,
-        and those that somebody has to look at.
+        """The websites that are not ``present``: a run added or would add them, or
+        somebody has to look at them.
         """
         return tuple(item for item in self.items if item.state != "present")
 
@@ -299,7 +298,7 @@ class ProvisioningReport(_Items):
 
     @property
     def unknown(self) -> tuple[ProvisionedWebsite, ...]:
-        """The websites that may or may not exist by now, or be as specified."""
+        """The websites that may or may not exist, or be as specified, by now."""
         return self._in_state("unknown")
 
     @property

@@ -36,9 +36,9 @@ class WebsiteSpec(Public):
     Args:
         hostname: The host name, such as ``"example.com"``. It becomes lower case and
             ASCII, without a trailing dot, as the service stores it.
-        timezone: A name of the tz database, with its capitals. Any other is refused,
-            since the service would silently replace it by UTC. With None, a website is
-            added in UTC.
+        timezone: A name of the tz database, with its capitals. Other names are refused,
+            because the service would silently replace them by UTC. With None, a website
+            is added in UTC.
         public: Whether everybody may see the statistics. With None, a website is
             added as a private one.
         label: Free text of your own. With None, a website is added without one.
@@ -46,8 +46,8 @@ class WebsiteSpec(Public):
             but is not a failure.
 
     A value that is None is not compared with an existing website. NaN, which pandas has
-    in an empty cell, counts as None. A ``SiteStatsWarning`` tells of a time zone that
-    is not what many people mean by its name: ``Etc/GMT+1`` is UTC-1, and ``EST`` has no
+    in an empty cell, counts as None. A ``SiteStatsWarning`` names a time zone that is
+    not what many people mean by its name: ``Etc/GMT+1`` is UTC-1, and ``EST`` has no
     summer time.
 
     Raises:
@@ -102,24 +102,24 @@ class WebsiteSpec(Public):
         decides on the format, whatever the file is called. A title may be above the
         header, and a line such as ``sep=;``; a file without a header has names alone.
 
-        The first sheet of a workbook (the extra ``excel``) is read as CSV. A cell that
-        may look otherwise than it is stored is an error if its column is read: merged
-        cells, formulas, errors, dates, and numbers in a format. Hidden rows and columns
-        count.
+        The first sheet of a workbook (the extra ``excel``) is read as CSV. A cell whose
+        display can differ from its stored value is an error if its column is read:
+        merged cells, formulas, errors, dates, and numbers in a format. Hidden rows and
+        columns count.
 
         The columns are the arguments of this class, in any case and spelled with spaces
-        or hyphens, too. Only ``hostname`` is required. An empty cell is a value that is
-        left out, as are blanks around a value, except in labels of JSON, TOML and the
-        output of ``sitestats websites list``. That is such a list, too; its other
-        columns are ignored. ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a
-        spreadsheet's ``WAHR`` and ``FALSCH``. ``#`` begins a comment in text and
-        TOML, and in CSV where the line has no separator, or is above the header.
+        or hyphens, too. Only ``hostname`` is required. An empty cell leaves its value
+        out. Blanks around a value are removed, except in labels of JSON, TOML and the
+        output of ``sitestats websites list``. That output is a valid list, too; its
+        other columns are ignored. ``public`` may be ``yes``, ``no``, ``1``, ``0`` or a
+        spreadsheet's ``WAHR`` and ``FALSCH``. ``#`` begins a comment in text and TOML,
+        and in a line of CSV that has no separator or is above the header.
 
         A list is in UTF-8. A website that is listed again with the same values counts
-        once. A ``SiteStatsWarning`` tells of it, and of ignored columns, other sheets,
-        hidden rows and columns, rows of CSV that begin with ``#``, a title, a column
-        without a name that numbers the rows, and each time zone that is not what many
-        people mean by its name, such as ``Etc/GMT+1``, which is UTC-1.
+        once. A ``SiteStatsWarning`` names it, and ignored columns, other sheets, hidden
+        rows and columns, rows of CSV that begin with ``#``, a title, an unnamed column
+        that numbers the rows, and time zones that are not what many people mean by
+        their names, such as ``Etc/GMT+1``, which is UTC-1.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
@@ -127,8 +127,8 @@ class WebsiteSpec(Public):
             columns: The names of fields in the list, such as
                 ``{"hostname": "Domain"}``.
             ignore_columns: Whether to ignore unknown columns or keys; otherwise they
-                are an error. One that resembles a missing field is always an error: it
-                may be a spelling mistake, and a website that was added can't be
+                are an error. A name that resembles a missing field is always an error:
+                it may be a typing mistake, and a website that was added can't be
                 changed.
             accept_differing: The default for websites whose row has no
                 ``accept_differing``.

@@ -137,7 +137,7 @@ class Estimate:
 
     @property
     def is_large(self) -> bool:
-        """Whether it needs over 10,000 requests, and twice those of the last update."""
+        """Whether it needs over 10,000 requests, and twice as many as the last one."""
         return self.requests > max(_LARGE, 2 * self.last_requests)
 
     def __str__(self) -> str:

@@ -146,7 +146,7 @@ _TEXTS: Final = {
     "websites": "The websites that the service lists, or has listed",
     "coverage": "The progress of each website",
     DAYS: "The totals of each website and day",
-    MONTHS: "The totals of each website and month; visitors are those of the month",
+    MONTHS: "The totals of each website and month; visitors of the whole month",
     RUNS: "The updates",
 }
 

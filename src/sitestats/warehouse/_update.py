@@ -99,7 +99,7 @@ class Update:
     @property
     def held(self) -> dict[str, Coverage]:
         """The websites with past days that fell to nothing, which is not believed yet:
-        ``Coverage.doubt`` says which.
+        ``Coverage.doubt`` names the days.
         """
         return {name: site for name, site in self.websites.items() if site.held}
 
@@ -120,7 +120,7 @@ class Update:
     @property
     def fallen(self) -> dict[str, str]:
         """A sentence for each website with past days that have fewer page views, or
-        fewer visitors, than were stored: late data only add some.
+        fewer visitors, than were stored. Late data can only add some.
         """
         texts = {
             name: _changed(change for change in days.values() if change.is_fall)
@@ -203,7 +203,7 @@ class Verified:
 
 @attrs.frozen
 class Status:
-    """What a warehouse knows of itself, without a look at its rows."""
+    """What a warehouse knows about itself, without reading its rows."""
 
     coverage: Mapping[str, Coverage]
     """The progress of each website, by its host name."""
@@ -413,7 +413,7 @@ def forget(
 ) -> None:
     """Remove websites that are gone for good from ``coverage``, and from the state.
 
-    Their days stay.
+    Their days stay in the tables.
 
     Args:
         pipeline: The pipeline that was updated.
