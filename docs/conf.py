@@ -83,66 +83,47 @@ html_last_updated_fmt = None
 # Which page a search has to find first, by the words that users type. Sphinx leaves out
 # numbers, needs each word on one page, and ranks methods before guides.
 KEYWORDS = {
-    "assistants": ["mcp", "claude", "chat", "llm"],
-    "authentication": [
-        "api key",
-        "401",
-        "403",
-        "key file",
-        "profile",
-        "several accounts",
-    ],
-    "before-you-trust-it": ["check", "compare service"],
-    "caching": ["redis", "cache"],
-    "command-line": ["exit code", "ctrl-c", "shell"],
-    "contributing": ["architecture", "benchmark"],
-    "dates": [
-        *("concurrency", "many queries", "period", "time zone", "timezone", "utc"),
-        *("today", "yesterday", "week", "month", "hourly"),
-    ],
-    "errors": ["exception", "unknown value", "too many requests"],
-    "every-night": ["cron", "schedule", "docker", "kubernetes"],
-    "fields-and-filters": [
-        *("utm", "wildcard", "country", "device", "events", "referrer"),
-        *("top pages", "unique visitors", "google analytics"),
-        *("custom properties", "1000", "metric", "dimension"),
-    ],
-    "frames-and-plots": [
-        *("pandas", "polars", "data frame", "chart", "plot", "compare", "jupyter"),
-        *("last month", "previous period", "growth"),
-    ],
-    "installation": [
-        *("python version", "upgrade", "windows", "macos", "requirements"),
-    ],
-    "in-the-browser": ["pyodide", "jupyterlite", "cors", "wasm"],
-    "logging": ["sentry", "opentelemetry", "datadog", "debug", "logging"],
-    "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
-    "notebooks/first-look": ["notebook"],
-    "provisioning": [
-        *("add website", "dry run", "private website"),
-        *("public website", "spreadsheet", "yaml", "label"),
-    ],
-    "reference/command": ["option", "environment", "variable", "sitestats_store"],
-    "reliability": [
-        *("429", "503", "proxy", "rate limit", "retry", "retry-after", "backoff"),
-        *(
-            "ssl",
-            "ssl error",
-            "self-signed",
-            "ca bundle",
-            "timeout",
-            "tls",
-            "hook",
-            "threads",
-            "thread safe",
-        ),
-    ],
-    "reports": ["excel", "xlsx", "csv", "parquet", "html", "markdown", "json", "email"],
-    "testing-in-any-language": ["javascript", "typescript", "java", "ruby", "php"],
-    "testing-your-code": ["mock", "respx", "pytest", "vcrpy", "fixture"],
-    "the-service": ["section", "endpoint", "parameter", "free plan", "delete website"],
-    "warehouse": ["duckdb", "dbt", "postgresql", "airflow", "backfill", "sql"],
-    "web-applications": ["async", "gunicorn"],
+    "assistants": "mcp, claude, chat, llm",
+    "authentication": "api key, 401, 403, key file, profile, several accounts",
+    "before-you-trust-it": "check, compare service",
+    "caching": "redis, cache",
+    "command-line": "exit code, ctrl-c, shell",
+    "contributing": "architecture, benchmark",
+    "dates": (
+        "concurrency, many queries, period, time zone, timezone, utc, today, "
+        "yesterday, week, month, hourly"
+    ),
+    "errors": "exception, unknown value, too many requests",
+    "every-night": "cron, schedule, docker, kubernetes",
+    "fields-and-filters": (
+        "utm, wildcard, country, device, events, referrer, top pages, unique "
+        "visitors, bounce rate, google analytics, custom properties, 1000, metric, "
+        "dimension"
+    ),
+    "frames-and-plots": (
+        "pandas, polars, data frame, chart, plot, compare, jupyter, last month, "
+        "previous period, growth"
+    ),
+    "in-the-browser": "pyodide, jupyterlite, cors, wasm",
+    "installation": "python version, upgrade, windows, macos, requirements",
+    "logging": "sentry, opentelemetry, datadog, debug, logging",
+    "notebooks/a-year-of-forty-websites": "heat map, heatmap",
+    "notebooks/first-look": "notebook",
+    "provisioning": (
+        "add website, dry run, private website, public website, spreadsheet, yaml, "
+        "label"
+    ),
+    "reference/command": "option, environment, variable, sitestats_store",
+    "reliability": (
+        "429, 503, proxy, rate limit, retry, retry-after, backoff, ssl, ssl error, "
+        "self-signed, ca bundle, timeout, tls, hook, threads, thread safe"
+    ),
+    "reports": "excel, xlsx, csv, parquet, html, markdown, json, email",
+    "testing-in-any-language": "javascript, typescript, java, ruby, php",
+    "testing-your-code": "mock, respx, pytest, vcrpy, fixture",
+    "the-service": "section, endpoint, parameter, free plan, delete website",
+    "warehouse": "duckdb, dbt, postgresql, airflow, backfill, sql",
+    "web-applications": "async, gunicorn",
 }
 
 # Public classes that users do not construct: the signature of the constructor is left
@@ -209,13 +190,19 @@ def describe(_app: Sphinx, page: nodes.document) -> None:
 
 
 def add_keywords(app: Sphinx, page: nodes.document) -> None:
-    """Make the keywords of a page main entries of the index, first in a search."""
-    words = KEYWORDS.get(app.env.docname, [])
-    page.insert(0, addnodes.index(entries=[_main_entry(word) for word in words]))
-
-
-def _main_entry(word: str) -> tuple[str, str, str, str, None]:
-    return "single", word, "", "main", None
+    """Make the keywords of a page main entries of the index, first in a search; on the
+    page about the service also each "section 4.3", by its heading.
+    """
+    named = KEYWORDS.get(app.env.docname)
+    words = [(word, "") for word in named.split(", ")] if named else []
+    if app.env.docname == "the-service":
+        titles = (
+            (one[0].astext(), one["ids"][0]) for one in page.findall(nodes.section)
+        )
+        numbers = ((re.match(r"[\d.]*\d", title), anchor) for title, anchor in titles)
+        words += [(f"section {number[0]}", at) for number, at in numbers if number]
+    entries = [("single", word, anchor, "main", None) for word, anchor in words]
+    page.insert(0, addnodes.index(entries=entries))
 
 
 def name_publicly(_app: Sphinx, page: nodes.document, _docname: str) -> None:

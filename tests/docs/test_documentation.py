@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from pathlib import Path
@@ -103,6 +104,16 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     listed = re.findall(r"^ *(?:- file|root): (\S+)$", toc, re.MULTILINE)
     pages = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
     assert Counter(listed) == Counter(pages)
+
+
+def test_the_words_of_the_search_lead_to_pages() -> None:
+    """A page that was renamed would lose the words that a search finds it by."""
+    code = ast.parse(text_of(DOCS / "conf.py"))
+    assigned = (one for one in code.body if isinstance(one, ast.Assign))
+    words = next(one for one in assigned if ast.unparse(one.targets[0]) == "KEYWORDS")
+    named = ast.literal_eval(words.value)
+    assert len(named) > 10
+    assert {name for name in named if not (DOCS / f"{name}.md").exists()} == set()
 
 
 def test_every_example_is_in_the_list() -> None:
