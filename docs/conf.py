@@ -205,6 +205,13 @@ def add_keywords(app: Sphinx, page: nodes.document) -> None:
     page.insert(0, addnodes.index(entries=entries))
 
 
+def keep_options(_app: Sphinx, page: nodes.document) -> None:
+    """Mark code with options, which layout.css keeps from breaking behind ``--``."""
+    for literal in page.findall(nodes.literal):
+        if re.search(r"(^|\s)-", literal.astext()):
+            literal["classes"].append("option")
+
+
 def name_publicly(_app: Sphinx, page: nodes.document, _docname: str) -> None:
     """Give a link to a class that is private where it is defined its public name."""
     for link in page.findall(nodes.reference):
@@ -249,5 +256,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("doctree-read", describe)
     app.connect("doctree-read", add_keywords)
+    app.connect("doctree-read", keep_options)
     app.connect("doctree-resolved", name_publicly)
     app.add_directive("modules", ModuleTable)
