@@ -373,15 +373,18 @@ CASES: dict[str, Case] = {
     # Servers that send back what they got.
     "echoes the request": broken(echo(b"", b""), close),
     **{
-        f"echoes the request as {form}": case(
+        f"echoes the request {name}": case(
             ECHO_400, echo(before, after, form), close, gives=gives
         )
-        for form, before, after, gives in (
-            ("", ERROR, b'"}', "AuthenticationError"),
-            ("\\u{:04x}", ERROR, b'"}', "AuthenticationError"),
-            ("&#{};", ERROR, b'"}', "BadRequestError"),
-            ("%{:02x}", ERROR, b'"}', "BadRequestError"),
-            ("&#x{:x};", b"<html><title>", b"</title>", "NotTheServiceError"),
+        for name, form, before, after, gives in (
+            ("in JSON", "", ERROR, b'"}', "AuthenticationError"),
+            ("in escapes of JSON", "\\u{:04x}", ERROR, b'"}', "AuthenticationError"),
+            ("in decimal escapes", "&#{};", ERROR, b'"}', "BadRequestError"),
+            ("percent-encoded", "%{:02x}", ERROR, b'"}', "BadRequestError"),
+            (
+                *("in escapes of HTML", "&#x{:x};"),
+                *(b"<html><title>", b"</title>", "NotTheServiceError"),
+            ),
         )
     },
     "echoes the request in data": case(
