@@ -73,6 +73,8 @@ COMPAT = (
     *("tests/transport/test_reading", "tests/transport/test_seen_by"),
     *("tests/transport/test_tls", "tests/warehouse/test_update"),
 )
+LONG = ("src/sitestats/warehouse/_update.py",)
+"""Examples that load into a database, as shorter tests do."""
 BUDGET = 2.0
 """Seconds of a processor that a test may take without the marker ``long``."""
 
@@ -80,6 +82,8 @@ BUDGET = 2.0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests, and put slow ones first, so that all processes end together."""
     for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker("long")
         if item.nodeid.startswith(COMPAT) and not item.get_closest_marker("long"):
             item.add_marker("compat")
 

@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
+from base.field_table import differences, emulator_differences
 from base.inside import FIELD_ROWS, MODULE_OF_FIELDS, Field
-from field_table import differences, emulator_differences
 from sitestats import Stats, StatsQuery
 from sitestats.emulator import Emulator
 

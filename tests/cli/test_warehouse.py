@@ -201,13 +201,11 @@ def test_an_update_says_first_how_many_requests_it_makes(
     assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "code", "told"),
-    [
-        (signal.SIGINT, 130, "interrupted"),
-        pytest.param(signal.SIGTERM, 143, "stopped", marks=pytest.mark.long),
-    ],
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "stopped")],
 )
 def test_an_update_that_is_stopped_loads_what_was_read(
     run: Run, emulator: Emulator, number: int, code: int, told: str

@@ -308,7 +308,11 @@ def run(program: str, address: str) -> None:
     [
         pytest.param(INTERRUPTED, id="interrupts", marks=[needs_fork, needs_with]),
         pytest.param(BLOCKS, id="blocks"),
-        pytest.param(FORK_ASYNC + FEW_DESCRIPTORS, id="descriptors", marks=needs_fork),
+        pytest.param(
+            FORK_ASYNC + FEW_DESCRIPTORS,
+            id="descriptors",
+            marks=[needs_fork, pytest.mark.long],
+        ),
     ],
 )
 def test_a_program(server: Server, program: str) -> None:

@@ -41,6 +41,7 @@ def run(*command: object, folder: Path = ROOT, **settings: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not there")
 def test_the_suite_in_javascript() -> None:
     """All of its tests pass, beside each other."""

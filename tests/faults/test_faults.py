@@ -16,10 +16,10 @@ from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
 from fault_cases import (
     CASES,
     FAILED,
+    LARGE,
     LATE,
     MIB,
     SHORT,
-    Case,
     add,
     get,
     post_much,
@@ -44,15 +44,19 @@ def elsewhere() -> Iterator[Server]:
     assert server.requests == []
 
 
-def variants(case: Case) -> tuple[str, ...]:
-    """The loops differ where something is cancelled, or encrypted."""
-    is_tls = "scheme" in case.options
-    return WITH_TRIO if is_tls or case.gives == LATE else VARIANTS
+def variants_of(name: str) -> Iterator[Any]:
+    """The loops differ where something is cancelled, or encrypted; a flood is read by
+    the same code in each.
+    """
+    case = CASES[name]
+    differ = case.gives == LATE or "scheme" in case.options
+    for variant in WITH_TRIO if differ else VARIANTS:
+        takes_long = case.gives == LARGE and variant != "blocking"
+        yield pytest.param(variant, name, marks=[pytest.mark.long] * takes_long)
 
 
 @pytest.mark.parametrize(
-    ("variant", "name"),
-    [(variant, name) for name, case in CASES.items() for variant in variants(case)],
+    ("variant", "name"), [one for name in CASES for one in variants_of(name)]
 )
 def test_each_case(variant: str, name: str, elsewhere: Server) -> None:
     """It gives its error or value, after its attempts, in time, without a secret."""

@@ -2,74 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
-from typing import Final
 
 import pytest
 
-import sitestats
 from sitestats import AsyncClient, Client
-
-PACKAGE: Final = Path(sitestats.__file__).parent
-MODULES: Final = sorted(PACKAGE.rglob("*.py"))
-LATE: Final = {
-    "_results/bases": ("_display/",),
-    "_results/late": ("_comparison/", "_testing/sample_body"),
-    "_results/outcomes": ("_comparison/",),
-    "_results/stats": (
-        "_comparison/comparison",
-        "_reading/statistics",
-        "_testing/sample_body",
-    ),
-}
-"""Late imports of what stands above."""
-
-
-def place(path: Path) -> str:
-    """A module by its folder and name."""
-    return path.relative_to(PACKAGE).with_suffix("").as_posix()
-
-
-def imports(path: Path) -> set[str]:
-    """The files of the package that *path* imports."""
-    tree = ast.parse(path.read_text("utf-8"))
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            above = path.parents[node.level - 1] if node.level else PACKAGE.parent
-            module = above.joinpath(*(node.module or "").split("."))
-            for one in (module, *(module / alias.name for alias in node.names)):
-                name = one.relative_to(PACKAGE.parent).as_posix()
-                found.add(name.removeprefix("sitestats/"))
-    return found
-
-
-def test_no_modules_import_each_other() -> None:
-    """Each module can be read, tested and moved without the ones above it."""
-    # The standard library has a module ``types``, too.
-    names = {place(path): path for path in MODULES if path.stem != "types"}
-    above = {
-        name: {
-            one
-            for one in imports(path) & names.keys()
-            if not one.startswith(LATE.get(name, ()))
-        }
-        for name, path in names.items()
-    }
-    # Without those that import nothing, or that nothing imports, a circle is left.
-    while free := above.keys() - {
-        name
-        for name, needed in above.items()
-        if needed & above.keys() and any(name in one for one in above.values())
-    }:
-        above = {name: above[name] - free for name in above.keys() - free}
-    assert above == {}
 
 
 def public(cls: type) -> set[str]:

@@ -41,6 +41,7 @@ def test_the_inside_is_known_by_few_files() -> None:
         if knows_private_modules(path.read_text("utf-8"))
     }
     # It is about the modules.
+    # It imports one, as a program, to see what that loads.
     others = knowing - {"project/test_architecture.py"}
     assert {path for path in others if not path.endswith("/inside.py")} == set()
     assert len(knowing) <= MOST

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 
 from both_clients import VARIANTS, faked, opened
-from journals import Killed, hostname_of, let_time_pass, sent
+from provisioning.journals import Killed, hostname_of, let_time_pass, sent
 from sitestats import RetryPolicy, ServerError, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
 from sitestats.provisioning import ProvisioningReport

@@ -16,9 +16,9 @@ import respx
 
 from both_clients import VARIANTS, opened
 from inside import set_clock_of_clients
-from journals import Killed, let_time_pass
-from journals import sent as hostnames_sent
 from provisioning.inside import journal_of, own_journals
+from provisioning.journals import Killed, let_time_pass
+from provisioning.journals import sent as hostnames_sent
 from sitestats import (
     AuthenticationError,
     BusyError,

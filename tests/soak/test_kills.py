@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 from commands import start
-from journals import sent
+from provisioning.journals import sent
 from sitestats.emulator import Emulator, RecordedRequest
 
 pytest.importorskip("dlt")
@@ -49,7 +49,7 @@ def outlives(process: BaseProcess, seconds: float) -> bool:
 
 def kill_updates(kills: int, folder: Path, luck: random.Random) -> str:
     """After each night, the tables are those of a warehouse that nobody killed."""
-    from updates import FORKS, NOW, STEPS, query, tables, update_once
+    from warehouse.updates import FORKS, NOW, STEPS, query, tables, update_once
 
     last = NOW + dt.timedelta(kills)
     emulator = Emulator.made_up(3, days=kills + 5, now=last)

@@ -17,7 +17,7 @@ collect_ignore_glob = ["test_*.py"] if find_spec("dlt") is None else []
 @pytest.fixture(scope="session")
 def emulator() -> Emulator:
     """Three websites in three zones, with five days of traffic."""
-    from updates import NOW
+    from warehouse.updates import NOW
 
     return Emulator.made_up(3, days=5, now=NOW)
 
@@ -25,8 +25,8 @@ def emulator() -> Emulator:
 @pytest.fixture(scope="session")
 def loaded(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a database after one update, in two loads."""
-    from updates import run
     from warehouse.inside import slow_down
+    from warehouse.updates import run
 
     folder = tmp_path_factory.mktemp("loaded")
     shown: dict[int, int | None] = {}

@@ -22,8 +22,8 @@ import pytest
 from sitestats import BusyError
 from sitestats.emulator import Emulator
 from sitestats.warehouse import DestinationError
-from updates import NOW, QUERIES, Tables, elsewhere, run, tables, tables_of
 from warehouse.inside import without_adbc
+from warehouse.updates import NOW, QUERIES, Tables, elsewhere, run, tables, tables_of
 
 LISTS: Final = ("pages", "countries", "events", "months")
 """Those that the queries of the page need."""

@@ -14,7 +14,7 @@ import pytest
 from sitestats import InvalidInputError, SiteStatsWarning
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, read_coverage, read_status, verify
-from updates import FIRST, NOW, Dataset, pipeline, query, run, tables
+from warehouse.updates import FIRST, NOW, Dataset, pipeline, query, run, tables
 
 DAY = dt.timedelta(days=1)
 SITE = "example.com"
@@ -96,9 +96,8 @@ def test_a_changed_day_is_watched_as_a_new_one() -> None:
     assert views_of(dataset) == few
 
 
-@pytest.mark.parametrize(
-    "name", ["refresh", pytest.param("list", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["refresh", "list"])
 def test_a_day_that_nobody_watches_any_more_does_not_fall_either(
     name: str, tmp_path: Path
 ) -> None:

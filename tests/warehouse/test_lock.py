@@ -14,7 +14,7 @@ import pytest
 from sitestats import BusyError
 from sitestats.emulator import Emulator
 from sitestats.warehouse import forget, read_coverage
-from updates import NOW, elsewhere, pipeline, run, tables
+from warehouse.updates import NOW, elsewhere, pipeline, run, tables
 
 pytestmark = pytest.mark.slow
 

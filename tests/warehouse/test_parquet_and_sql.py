@@ -10,8 +10,18 @@ import duckdb
 import pytest
 
 from sitestats.emulator import Emulator
-from updates import LISTS, NOW, PAGE, QUERIES, VIEWS, Dataset, query, run, tables
 from warehouse.inside import COLUMNS
+from warehouse.updates import (
+    LISTS,
+    NOW,
+    PAGE,
+    QUERIES,
+    VIEWS,
+    Dataset,
+    query,
+    run,
+    tables,
+)
 
 pytestmark = pytest.mark.long
 

@@ -18,8 +18,8 @@ from sitestats import (
 )
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, Estimate, sitestats_source
-from updates import FIRST, NOW, Dataset
 from warehouse.inside import set_most_held, slow_down
+from warehouse.updates import FIRST, NOW, Dataset
 
 DAY = dt.timedelta(days=1)
 SITE = "example.com"

@@ -10,8 +10,8 @@ import yaml  # type: ignore[import-untyped]  # it comes with dlt, without types
 
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
-from updates import FIRST, NOW, Dataset
 from warehouse.inside import COLUMNS
+from warehouse.updates import FIRST, NOW, Dataset
 
 DAY = dt.timedelta(days=1)
 

@@ -34,7 +34,8 @@ from sitestats.warehouse import (
     sitestats_source,
     update,
 )
-from updates import (
+from warehouse.inside import slow_down, when_free
+from warehouse.updates import (
     DELETION,
     FIRST,
     LISTS,
@@ -45,7 +46,6 @@ from updates import (
     run,
     tables,
 )
-from warehouse.inside import slow_down, when_free
 
 pytestmark = pytest.mark.slow
 

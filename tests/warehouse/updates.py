@@ -87,7 +87,9 @@ def elsewhere(function: Callable[..., T], *arguments: Any) -> T:
 
 # Importing dlt takes seconds: a process does it once, and forks for each update.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["updates", "dlt.destinations.impl.duckdb.duck", "pandas"])
+FORKS.set_forkserver_preload(
+    ["warehouse.updates", "dlt.destinations.impl.duckdb.duck", "pandas"]
+)
 
 
 _STORAGES, _CLIENTS = "dlt.common.storages", "dlt.destinations.job_client_impl"
