@@ -49,8 +49,15 @@ def test_the_reference_has_every_command_and_option() -> None:
 def test_the_table_has_every_variable() -> None:
     """Each variable that the package reads has a row, and no other of its own has."""
     sources = (path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    read = {*re.findall(r"\bSITESTATS_[A-Z_]*[A-Z]\b", "".join(sources))}
+    text = "".join(sources)
+    read = {*re.findall(r"\bSITESTATS_[A-Z_]*[A-Z]\b", text)}
     read |= {"SITESTATS_API_KEY_FILE", "SITESTATS_USER_ID_FILE"}
     assert len(read) >= 8
-    named = {*re.findall(r"`_?(SITESTATS_[A-Z_]+)`", PAGE)} - {"SITESTATS_COMPLETE"}
-    assert named == read
+    named = {*re.findall(r"`_?([A-Z][A-Z_]+)(?:=\w+)?`", PAGE)}
+    assert {name for name in named if name.startswith("SITESTATS")} == (
+        read | {"SITESTATS_COMPLETE"}
+    )
+    others = {*re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)", text)}
+    others |= {*re.findall(r"\"((?:SSL|XDG)_[A-Z_]+)\"", text)}
+    assert len(others) >= 6
+    assert others <= named

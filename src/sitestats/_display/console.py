@@ -6,6 +6,8 @@ Only rich calls the method that imports this, so rich is installed then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate, islice
 from typing import Final
 
 from rich import box
@@ -29,6 +31,8 @@ from sitestats._results.tables import Column, Kind, count_rows, kind_of
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36
+_NARROW: Final = 12
+"""How narrow a column of texts may become."""
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS: Final = " .:-=+*#@"
 
@@ -47,7 +51,7 @@ def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
     if isinstance(part, Chart):
         yield from _chart(part, options)
     elif isinstance(part, Table):
-        yield from _table(part)
+        yield from _table(part, options.max_width)
     else:
         yield from _heading(part)
 
@@ -98,7 +102,7 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     yield from _note(chart.note)
 
 
-def _table(table: Table) -> Iterator[RenderableType]:
+def _table(table: Table, width: int) -> Iterator[RenderableType]:
     is_list = table.body[0].name in {"value", "name"}
     name = heading(table.title)
     has_rows = count_rows(table.body) > 0
@@ -106,14 +110,27 @@ def _table(table: Table) -> Iterator[RenderableType]:
         yield Text(plain(name), style="bold")
     if has_rows:
         headings = [heading_of(column) for column in table.body]
-        yield make_table(table, [name, *headings[1:]] if is_list else headings)
+        shown = [name, *headings[1:]] if is_list else headings
+        yield from make_table(table, shown, width)
     else:
         yield from _note(NO_ENTRIES if is_list else "none")
     yield from _note(table.note)
 
 
-def make_table(table: Table, headings: Sequence[str]) -> rich_tables.Table:
-    """The table of rich."""
+def make_table(
+    table: Table, headings: Sequence[str], width: int
+) -> Iterator[RenderableType]:
+    """The table of rich, without the columns on the right that have no room in *width*:
+    a number is never cut.
+    """
+    texts = [
+        [Text(plain(name)), *(_text(column, v, table.title) for v in column.cells)]
+        for column, name in zip(table.body, headings, strict=True)
+    ]
+    least = [*map(partial(_least_width, width), table.body, texts)]
+    # Two blanks are between columns.
+    ends = accumulate(least, lambda end, more: end + 2 + more)
+    fitting = max(1, sum(end <= width for end in ends))
     drawn = rich_tables.Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -121,18 +138,34 @@ def make_table(table: Table, headings: Sequence[str]) -> rich_tables.Table:
         padding=(0, 1, 0, 0),
         show_header=any(headings),
     )
-    for column, name in zip(table.body, headings, strict=True):
+    for column, (name, *cells), narrow in islice(
+        zip(table.body, texts, least, strict=True), fitting
+    ):
         drawn.add_column(
-            Text(plain(name)),
+            name,
             justify="right" if column.is_number else "left",
             overflow="fold",
-            no_wrap=column.is_number,
+            no_wrap=narrow == max(map(_width, [name, *cells])),
+            min_width=narrow,
         )
-    for row in zip(*(column.cells for column in table.body), strict=True):
-        drawn.add_row(
-            *(_text(c, v, table.title) for c, v in zip(table.body, row, strict=True))
-        )
-    return drawn
+    for row in zip(*(cells for _, *cells in texts[:fitting]), strict=True):
+        drawn.add_row(*row)
+    yield drawn
+    left_out = (column.name for column in table.body[fitting:])
+    if fitting < len(headings):
+        yield from _note(f"no room for {', '.join(left_out)}")
+
+
+def _least_width(width: int, column: Column, texts: Sequence[Text]) -> int:
+    """What a column needs: a text shrinks, and the others stay whole."""
+    widest = max(map(_width, texts))
+    # A host name has no blanks: only a long one breaks.
+    is_whole = column.name == "hostname" and widest <= width // 2
+    return widest if is_whole or column.kind is not Kind.TEXT else min(widest, _NARROW)
+
+
+def _width(text: Text) -> int:
+    return text.cell_len
 
 
 def _text(column: Column, value: object, field: str) -> Text:
@@ -145,13 +178,14 @@ def _text(column: Column, value: object, field: str) -> Text:
 
 
 def table_of_rows(
-    rows: Sequence[Mapping[str, object]], headings: Mapping[str, str]
-) -> rich_tables.Table:
-    """A table of *rows*, such as ``to_dicts`` gives.
+    rows: Sequence[Mapping[str, object]], headings: Mapping[str, str], width: int
+) -> Iterator[RenderableType]:
+    """A table of *rows*, such as ``to_dicts`` gives, as ``make_table`` draws it.
 
     Args:
         rows: Values by their names.
         headings: The columns' headings, by name; the name is shown if one is empty.
+        width: How wide the terminal is.
     """
     columns = [
         Column(name, _kind(name, cells), cells)
@@ -159,7 +193,7 @@ def table_of_rows(
         for cells in [[row[name] for row in rows]]
     ]
     names = [text or heading(name) for name, text in headings.items()]
-    return make_table(Table("", columns), names)
+    return make_table(Table("", columns), names, width)
 
 
 def _kind(name: str, cells: Sequence[object]) -> Kind:

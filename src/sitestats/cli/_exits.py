@@ -176,6 +176,12 @@ def in_shell_terms(error: object) -> str:
     return "\n".join(map(_problem, error.problems))
 
 
+def warning_in_shell_terms(message: object) -> str:
+    """The text of a warning, with the option at its beginning for a step."""
+    where, colon, rest = str(message).partition(": ")
+    return f"{_option(where)}{colon}{rest}"
+
+
 def _problem(problem: Problem) -> str:
     # A zone that does not exist breaks the rule of a period, too.
     rule = "" if problem.where == "timezone" else problem.rule

@@ -54,11 +54,15 @@ class Command(click.Command):
     """A command whose help has its many options in sections."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, and refuse --raw where there is no CSV.
+        """Read the arguments; refuse an option behind ``--``, and --raw without CSV.
 
         Raises:
-            UsageError: The output is not CSV.
+            UsageError: An option can have no effect.
         """
+        known = {name for param in self.params for name in param.opts}
+        for text in args[args.index("--") :] if "--" in args else ():
+            if text.partition("=")[0] in known:
+                raise click.UsageError(f"{text} is behind --: write it before")
         left = super().parse_args(ctx, args)
         if ctx.meta.get(_RAW) and ctx.params.get("output") != "csv":
             raise click.UsageError("--raw is for CSV: add --format csv")
@@ -95,6 +99,8 @@ def pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE")
+    if name != name.strip():
+        raise click.BadParameter(f"{text!r} has blanks around the name: leave them out")
     return name, value
 
 
@@ -308,8 +314,11 @@ concurrency_option = connection(
 
 
 def separate(groups: Iterable[str]) -> list[str]:
-    """The names of an option that may be repeated, and has commas and blanks in it."""
-    return [name.strip() for group in groups for name in group.split(",")]
+    """The names of an option that may be repeated, and has commas and blanks in it; an
+    empty name is a mistake only where it is alone.
+    """
+    names = [name.strip() for group in groups for name in group.split(",")]
+    return [name for name in names if name] or names
 
 
 Step: TypeAlias = "Callable[[sitestats.StatsQuery], sitestats.StatsQuery]"

@@ -92,36 +92,12 @@ def make_console() -> Console:
     return TableConsole(width=width, highlight=False, emoji=False, markup=False)
 
 
-_WRAPPED: Final = frozenset(("hostname", "value", "label", "error"))
-"""Columns of text, which shrink in a narrow terminal; the others stay whole."""
-
-
 def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) -> None:
-    """Print *rows* as a table with *headings*; an empty one is the column's name.
-
-    Columns that do not fit into the terminal are left out from the right: a number is
-    never cut.
-    """
+    """Print *rows* as a table with *headings*; an empty one is the column's name."""
     from sitestats._display.console import table_of_rows
 
-    console, shown = make_console(), dict(headings)
-    while True:
-        table = table_of_rows(rows, shown)
-        for name, column in zip(shown, table.columns, strict=True):
-            widest = max(len(str(cell)) for cell in (column.header, *column.cells))
-            # A host name has no blanks: only a long one breaks.
-            is_whole = name == "hostname" and widest <= console.width // 2
-            column.no_wrap = is_whole or name not in _WRAPPED
-            column.min_width = widest if column.no_wrap else min(widest, 12)
-        # Two blanks are between columns.
-        width = sum((column.min_width or 0) + 2 for column in table.columns) - 2
-        if width <= console.width or len(shown) == 1:
-            break
-        shown.popitem()
-    console.print(table)
-    if len(shown) < len(headings):
-        left_out = ", ".join(islice(headings, len(shown), None))
-        console.print(f"  no room for {left_out}", style="dim")
+    console = make_console()
+    console.print(*table_of_rows(rows, headings, console.width), sep="\n")
 
 
 # --- results of many websites -------------------------------------------------------
@@ -309,7 +285,7 @@ def _described(query: StatsQuery) -> str:
 
 # --- tables -----------------------------------------------------------------------
 
-_HEADINGS: Final = {"hostname": "website", "percent": "%", "before": "before"}
+_HEADINGS: Final = {"hostname": "website", "percent": "%", "direction": "change"}
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) -> None:
@@ -333,8 +309,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], view: View, differs: str) ->
         for name in sorted(rows[0], key=lambda name: name not in {"hostname", "start"})
         if name not in hidden
         and not name.endswith("_change")
-        # A column of flags is left out if all are false.
-        and any(row[name] is not False for row in shown)
+        and _says_something([row[name] for row in shown])
     }
     print_table(shown, headings)
     if (more := len(rows) - len(shown)) > 0:

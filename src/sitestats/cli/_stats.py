@@ -337,7 +337,7 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
             it.
     """
     query.validate()
-    start, between, end = against.partition("..")
+    start, between, end = map(str.strip, against.partition(".."))
     try:
         other = query_against(query, (start, end) if between else against)
         other.validate()

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from itertools import chain, product, repeat, starmap
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -103,7 +103,8 @@ def read_table() -> dict[str, Any]:
     return {**table, "kinds": [Kind(**kind) for kind in table["kinds"]]}
 
 
-class Site(NamedTuple):
+@attrs.frozen
+class Site:
     """One of the made-up websites."""
 
     number: int
