@@ -104,7 +104,7 @@ EACH = """
 --last-weeks 1 --last-months 1           | give one of them
 --last-weeks 0                           | --last: give a whole number
 --with-today --last-weeks 1              | --with-today is for --last
---during 2026-1                          | 'this-week' or a date, not '2026-1'
+--during 2026-1                          | '2026-1' is no period: use --during 2026-01
 --timeout 0                              | --timeout
 --format xml                             | json
 --since 2026-03-05 --until 2026-03-01    | --since and --until: the end

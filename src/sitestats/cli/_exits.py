@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
@@ -168,6 +169,10 @@ _MESSAGES: Final = {
 a query."""
 
 
+_STEP: Final = re.compile(r"\.(\w+)\('([^']*)'\)")
+"""A step with a text in a message, such as ``.during('2026-01')``."""
+
+
 def in_shell_terms(error: object) -> str:
     """The text of *error*, with the options and advice of the shell in its problems."""
     if not isinstance(error, InvalidInputError):
@@ -185,8 +190,13 @@ def warning_in_shell_terms(message: object) -> str:
 def _problem(problem: Problem) -> str:
     # A zone that does not exist breaks the rule of a period, too.
     rule = "" if problem.where == "timezone" else problem.rule
-    message = _MESSAGES.get(rule, problem.message)
+    message = _STEP.sub(_as_option, _MESSAGES.get(rule, problem.message))
     return str(attrs.evolve(problem, where=_option(problem.where), message=message))
+
+
+def _as_option(step: re.Match[str]) -> str:
+    name, value = step.groups()
+    return f"{_OPTIONS[name]} {value}" if name in _OPTIONS else step[0]
 
 
 def _option(where: str) -> str:
