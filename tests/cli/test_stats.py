@@ -147,7 +147,8 @@ def test_wrong_use_is_one_line(emulator: Emulator, run: Run) -> None:
     for line in commands.split("\n"):
         command, _, words = line.partition(" | ")
         if command:
-            mistyped = any(one in line for one in ("--feild", "No such", "behind the"))
+            unknown = ("--feild", "No such", "write it behind", "-- --yes")
+            mistyped = any(words in line for words in unknown)
             done = run(*shlex.split(command), mistyped=mistyped)
             assert (done.code, done.out) == (2, ""), command
             (told,) = done.err.splitlines()
