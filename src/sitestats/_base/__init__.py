@@ -1,0 +1,1 @@
+"""What every layer needs: errors, texts, fields, host names, time zones, locks."""

@@ -1,0 +1,1 @@
+"""The two clients. They run operations, and decide nothing."""

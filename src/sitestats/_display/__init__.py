@@ -1,0 +1,1 @@
+"""Draw results: frames, workbooks, HTML, terminal tables, plots."""

@@ -1,0 +1,1 @@
+"""Turn queries into requests, and decide on retries, without I/O."""

@@ -1,0 +1,1 @@
+"""The query builder, and every rule of the service's document."""

@@ -1,0 +1,1 @@
+"""Typed results: statistics, lists, outcomes, websites."""

@@ -1,0 +1,1 @@
+"""Store responses about past days."""

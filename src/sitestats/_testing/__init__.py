@@ -1,0 +1,1 @@
+"""Make sample results for unit tests."""
