@@ -59,7 +59,9 @@ class Problem(Public):
     message: str
     """What is wrong and what to do, as one sentence."""
     rule: str = ""
-    """The name of the rule, such as ``"limit-range"``, or empty without one."""
+    """The name of the rule, such as ``"limit-range"``. It is empty if the problem is
+    not about a rule.
+    """
     section: str = ""
     """The section of the service's document, such as ``"4.3"``, or empty. The page
     "What the service does" explains each.
@@ -281,11 +283,13 @@ class StatusError(SiteStatsError):
     """The service returned an error response, whatever its status (section 7)."""
 
     message: str
-    """The service's own message, or a sentence about a response without one."""
+    """The service's own message. If there is none, it is a sentence about the response.
+    """
     status_code: int
     """The HTTP status. It can be 200 if only the body reports an error."""
     code: str | None = None
-    """The service's own code, such as ``"BADGE_REQUIRED"``, or None without one."""
+    """The service's own code, such as ``"BADGE_REQUIRED"``, or None if it is missing.
+    """
     body: bytes = attrs.field(default=b"", repr=False)
     """The response's body as received, with credentials redacted."""
     headers: Mapping[str, str] = attrs.field(
@@ -295,7 +299,7 @@ class StatusError(SiteStatsError):
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
     """The request, without credentials."""
     retry_after: float | None = None
-    """The seconds of ``Retry-After``, or None without a valid one."""
+    """The seconds of ``Retry-After``, or None if it is missing or invalid."""
     credentials_from: str = ""
     """The source of the credentials, after a 401 or a 403: variables, arguments, or
     settings of a profile."""

@@ -26,7 +26,7 @@ _WIDEST: Final = 56
 class Display:
     """A result for a notebook or a terminal, with up to *rows* rows.
 
-    A result shows ten rows of each table by itself.
+    Without it, a result shows ten rows of each table.
 
     Args:
         result: Statistics, a list, outcomes, a comparison, websites, a plan or report.

@@ -1,4 +1,4 @@
-"""Render results as HTML that is whole in itself: tables with small bars, and a chart.
+"""Render results as complete HTML: tables with small bars, and a chart.
 
 Notebooks that are not trusted, mails and many pages take ``<style>``, ``<script>`` and
 ``<svg>`` away, and may keep their text. So every style is an attribute, a chart is a

@@ -25,8 +25,8 @@ _TITLE: Final = "font-size:1.4em;font-weight:600;margin:0 0 .8em"
 class Page:
     """A page of several results, with a title and texts between them.
 
-    It is whole in itself: it loads nothing, and has no script and no style sheet.
-    Browsers show it light or dark, and a mail client shows it as a mail.
+    It is complete: it loads nothing, and has no script and no style sheet. Browsers
+    show it light or dark, and a mail client shows it as a mail.
 
     Args:
         title: The title.

@@ -200,8 +200,8 @@ def _problems_of(parameters: Parameters) -> Iterator[Problem]:
     if not parameters.fields and parameters.events is None and version.needs_fields:
         message = (
             "the query requests nothing: add .fields('pageviews', …), .events('…') or "
-            ".all_events(); an address without a version is one of .version(1), which "
-            "needs none of them"
+            ".all_events(); an address without a version means .version(1), which "
+            "needs no fields"
         )
         yield broken("fields-or-events", message, "fields")
     yield from _too_new(parameters)

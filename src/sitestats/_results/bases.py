@@ -584,7 +584,7 @@ class Listed(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
         return item in self._items
 
     def get(self, name: str | date | None) -> ItemT_co | None:
-        """The item of this name, or None without one.
+        """The item of this name, or None if there is no such item.
 
         Raises:
             KeyError: Several have this name.

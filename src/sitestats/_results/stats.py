@@ -84,24 +84,25 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     query: StatsQuery
     """What was requested."""
     hostname: str | None = None
-    """The website's host name in the response, or None without one."""
+    """The website's host name in the response, or None if it is missing."""
     path: str | None = None
-    """The page of the response, ``"*"`` for all pages, or None without one."""
+    """The page of the response, ``"*"`` for all pages, or None if it is missing."""
     timezone: str | None = None
-    """The time zone of the days and hours, or None if the response has none."""
+    """The time zone of the days and hours, or None if it is missing."""
     version: int | None = None
-    """The version of the format, or None if the response has none."""
+    """The version of the format, or None if it is missing."""
     start: dt.datetime | None = None
-    """The first moment of the period, in UTC, or None if the response has none."""
+    """The first moment of the period, in UTC, or None if it is missing."""
     end: dt.datetime | None = None
-    """The last moment of the period, in UTC, or None if the response has none."""
+    """The last moment of the period, in UTC, or None if it is missing."""
     first_day: dt.date | None = None
-    """The first day of the period, in the zone of the response. If the response has
-    none, it is the requested day, or None if the query has no date."""
+    """The first day of the period, in the zone of the response. If it is missing, it is
+    the requested day, or None if the query has no date.
+    """
     last_day: dt.date | None = None
     """The last day of the period, which is included; see ``first_day``."""
     generated_in_ms: float | None = None
-    """Milliseconds that the service took, or None if the response has none."""
+    """Milliseconds that the service took, or None if it is missing."""
     partial: bool = False
     """Whether the period was not over when the service responded, for example because
     it ends today. Its numbers will still grow. False if it is not known."""

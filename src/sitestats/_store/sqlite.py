@@ -144,7 +144,7 @@ class Store(Public, HeldAcrossForks):
     def clear(self, hostname: str | HasHostname | None = None) -> int:
         """Delete all responses, or the responses of one website, and return how many.
 
-        If there are none of that website, you get a ``SiteStatsWarning``.
+        If the store has no response of that website, you get a ``SiteStatsWarning``.
 
         Raises:
             InvalidInputError: *hostname* is not a valid host name.

@@ -378,7 +378,7 @@ class Emulator:
         Args:
             rows: The path of a ``.csv`` or ``.csv.gz`` file, the content of one, or
                 mappings with some of the columns.
-            hostname: The website of rows without a host name.
+            hostname: The website of rows that have no host name.
 
         Returns:
             The number of rows, and the columns that were left out.

@@ -199,8 +199,8 @@ def read(
 
     Args:
         rows: The path of a file, the content of one, or mappings.
-        hostname: The website of rows without one.
-        undated: The time of rows without one.
+        hostname: The website of rows that name no website.
+        undated: The time of rows that have no time.
 
     Raises:
         ValueError: A value, a column's name or the file's format is not valid.

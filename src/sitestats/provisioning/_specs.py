@@ -41,7 +41,7 @@ class WebsiteSpec(Public):
             is added in UTC.
         public: Whether everybody may see the statistics. With None, a website is
             added as a private one.
-        label: Free text of your own. With None, a website is added without one.
+        label: Free text of your own. With None, a website is added without a label.
         accept_differing: Whether an existing website may differ. It is still reported,
             but is not a failure.
 
@@ -188,7 +188,7 @@ class WebsiteSpec(Public):
     def of(cls, website: Website) -> WebsiteSpec:
         """Make the specification of an existing website, as it is.
 
-        A website without a label gets a specification without one.
+        If a website has no label, the specification has none, too.
 
         Raises:
             InvalidInputError: The service would not accept its own values, such as a
