@@ -76,6 +76,12 @@ def own_client(
 # --- direct connections -----------------------------------------------------------
 
 
+class _Connection(SimpleNamespace):
+    """A connection as httpcore sees it: httpcore2 collects them in a set."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]  # see above
+
+
 class _DirectPool:
     """What both pools have in common: connections to the service's own origin."""
 
@@ -85,7 +91,7 @@ class _DirectPool:
 
     def create_connection(self, origin: httpcore.Origin) -> Any:  # noqa: ARG002
         """A connection for httpcore's own method, if a tool wraps and calls that."""
-        return SimpleNamespace(
+        return _Connection(
             handle_request=lambda it: run_blocking(self._exchanged(it, known=False)),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
             handle_async_request=partial(self._exchanged, known=False),
             # This connection serves only one request.
