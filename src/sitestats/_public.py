@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -17,6 +18,9 @@ from sitestats._words import (
     module_advice,
     name_advice,
 )
+
+_VERB = re.compile("(set|add|with|get|use|remove)_")
+"""The beginning of a name of another library, such as ``set_limit``."""
 
 KindT = TypeVar("KindT", bound=type)
 
@@ -68,10 +72,14 @@ def _advice(
     # A name with an underscore is no word of a user's: libraries look for theirs.
     if name.startswith("_"):
         return ""
-    if advice := advice_for(name):
-        return advice
-    close = get_close_matches(name[:100], known, n=1)
-    return f"did you mean {dot}{close[0]}?" if close else ""
+    names = [*known]
+    for word in (name, _VERB.sub("", name)):
+        if advice := advice_for(word):
+            return advice
+        # A name that is but a little like it would lead astray.
+        if close := get_close_matches(word[:100], names, n=1, cutoff=0.75):
+            return f"did you mean {dot}{close[0]}?"
+    return ""
 
 
 @cache

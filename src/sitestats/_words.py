@@ -88,6 +88,10 @@ def _of_field(name: str, form: str) -> str:
         if advice := _table(table).get(name):
             return advice
     field = field_meant(name)
+    unit = value_meant("interval-name", name)
+    # Without its step, the numbers would be those of days.
+    if field == "histogram" and unit not in {"", "day"}:
+        return f"use .fields('histogram').interval({unit!r})"
     return form.format(field) if field else ""
 
 
@@ -112,6 +116,8 @@ def filter_advice(word: object) -> str:
     _, underscores, ending = text.rpartition("__")
     if underscores and (advice := _table("lookups").get(folded(ending))):
         return advice
+    if re.match("(not|no|exclude|without|except)_", text):
+        return _table("lookups")["not"]
     name = folded(text.rpartition(":")[2])
     if advice := _table("not_filtered").get(name):
         return advice
@@ -132,6 +138,11 @@ def name_advice(kind: type, word: str) -> str:
     for title in titles:
         if advice := _table("names", title).get(name):
             return advice
+    if "StatsQuery" in titles:
+        if advice := period_advice(word):
+            return advice
+        if unit := value_meant("interval-name", name.removeprefix("by")):
+            return f"use .fields('histogram').interval({unit!r})"
     field = field_meant(name)
     for title in titles if field else ():
         forms = _table("fields_of", title)
@@ -206,7 +217,11 @@ def period_advice(value: object) -> str:
     if found := relative_period(value):
         number, unit = found
         return f"use .last({unit}={number})"
-    return _table("periods").get(folded(value), "")
+    name = folded(value)
+    if named := re.fullmatch("(this|last|previous)(week|month|quarter|year)", name):
+        which = "this" if named[1] == "this" else "last"
+        return f"use .during('{which}-{named[2]}')"
+    return _table("periods").get(name, "")
 
 
 def relation_advice(value: object) -> str:

@@ -56,6 +56,7 @@ def told(call: Callable[[], Any]) -> list[str]:
         ({"referrer": "(direct)"}, "whose value is None"),
         ({"utm_source": "(not set)"}, "whose value is None"),
         ({"page": "/shop%"}, "did you mean '/shop*'?"),
+        ({"page": "/shop/ "}, "did you mean '/shop/'?"),
         ({"utm_source": "a|b"}, "taken literally"),
         ({"utm_source": "a,b"}, "make a query of each"),
         ({"pages": ["/blog/a", "/caf%C3%A9"]}, ""),

@@ -155,7 +155,8 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
     """The host name of a website, given by its name or as an object that has one."""
     # A row of a frame is a tuple, and has a host name.
     name = getattr(value, "hostname", value)
-    if rule == "hostname" and are_several(name) and not isinstance(name, Mapping):
+    is_dict = isinstance(value, Mapping)
+    if rule == "hostname" and are_several(name) and not is_dict:
         message = "give one website: .each(websites=…) of a query takes several"
         raise refusal(rule, message, where)
     try:

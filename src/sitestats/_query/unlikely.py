@@ -130,6 +130,8 @@ def _advice(name: str, text: str) -> str:
     guess = _GUESSES.get(name)
     begun = text.removesuffix("*")
     meant = guess(begun) if guess else None
+    if begun != begun.strip():
+        meant = begun.strip()
     if meant is not None:
         return f"did you mean {shown(meant + text[len(begun) :])}?"
     # Forms of paths are told before they are sent.
