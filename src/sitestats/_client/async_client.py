@@ -21,7 +21,6 @@ from sitestats._wire.messages import JsonValue
 
 from . import late
 from .base import API, BaseClient
-from .get_many import AsyncOutcomeStream, StreamOptions
 from .runner import AsyncRunner
 
 if TYPE_CHECKING:
@@ -345,7 +344,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-    ) -> AsyncOutcomeStream[FieldsT]:
+    ) -> late.AsyncOutcomeStream[FieldsT]:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
@@ -396,6 +395,9 @@ class AsyncStatsAPI(API[AsyncRunner]):
             >>> asyncio.run(main())
             1586
         """
+        # A program that only asks one query at a time needs no threads and tasks.
+        from .get_many import AsyncOutcomeStream, StreamOptions
+
         return AsyncOutcomeStream(
             self._runner,
             queries,

@@ -21,7 +21,6 @@ from sitestats._wire.messages import JsonValue
 
 from . import late
 from .base import API, BaseClient
-from .get_many import OutcomeStream, StreamOptions
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -327,7 +326,7 @@ class StatsAPI(API[Runner]):
         deadline: float | None = None,
         fresh: bool = False,
         in_order: bool = False,
-    ) -> OutcomeStream[FieldsT]:
+    ) -> late.OutcomeStream[FieldsT]:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
@@ -373,6 +372,9 @@ class StatsAPI(API[Runner]):
             ...     sum(outcome.result().pageviews for outcome in stream)
             1586
         """
+        # A program that only asks one query at a time needs no threads and tasks.
+        from .get_many import OutcomeStream, StreamOptions
+
         return OutcomeStream(
             self._runner,
             queries,

@@ -1,7 +1,7 @@
 """Types that clients name in annotations, and import when somebody reads these.
 
-A program pays for no provisioning, comparison or check of a set-up that it does not
-make, and a client without a network needs no ``ssl``.
+A program pays for no stream of outcomes, provisioning, comparison or check of a set-up
+that it does not make, and a client without a network needs no ``ssl``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from sitestats._public import late_types
 if TYPE_CHECKING:
     from ssl import SSLContext as SSLContext
 
+    from sitestats._client.get_many import (
+        AsyncOutcomeStream as AsyncOutcomeStream,
+        OutcomeStream as OutcomeStream,
+    )
     from sitestats._comparison.comparison import Comparison as Comparison
     from sitestats._comparison.comparisons import Comparisons as Comparisons
     from sitestats._protocol.check_setup import SetupReport as SetupReport
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_types(
         {
+            "AsyncOutcomeStream": ("sitestats._client.get_many", "AsyncOutcomeStream"),
             "Comparison": ("sitestats._comparison.comparison", "Comparison"),
             "Comparisons": ("sitestats._comparison.comparisons", "Comparisons"),
+            "OutcomeStream": ("sitestats._client.get_many", "OutcomeStream"),
             "ProvisioningPlan": ("sitestats.provisioning", "ProvisioningPlan"),
             "ProvisioningReport": ("sitestats.provisioning", "ProvisioningReport"),
             "SSLContext": ("ssl", "SSLContext"),

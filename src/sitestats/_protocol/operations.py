@@ -30,7 +30,6 @@ from sitestats._reading.decoding import read_json, read_jsonp
 from sitestats._reading.errors import is_own
 from sitestats._reading.statistics import read_stats
 from sitestats._reading.websites import read_added, read_websites
-from sitestats._results.outcomes import Failed, Succeeded
 from sitestats._results.stats import with_warnings
 from sitestats._wire.messages import Credentials, HttpResponse
 
@@ -156,6 +155,9 @@ def get_outcome(
     fresh: bool,
 ) -> Flow[Outcome]:
     """The outcome of the query at *index* of many, which share *deadline*."""
+    # A program without many queries needs no outcomes.
+    from sitestats._results.outcomes import Failed, Succeeded
+
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:

@@ -8,7 +8,6 @@ writes it.
 
 from __future__ import annotations
 
-import html
 import logging
 import re
 from collections.abc import Iterable
@@ -60,6 +59,9 @@ def _pattern(secrets: frozenset[Secret]) -> re.Pattern[bytes]:
 
 def _written(code: int) -> str:
     """A pattern of the ways in which a character is written."""
+    # Few programs redact something.
+    import html
+
     char = re.escape(chr(code))
     forms = (
         char,
