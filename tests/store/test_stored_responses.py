@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import httpx
 import pytest
 from hypothesis import given
@@ -270,11 +272,30 @@ def test_a_store_that_failed_rests(
         assert client.stats.get(DAY).from_store
 
 
-def test_an_event_loop_does_not_wait_for_a_slow_store(emulator: Emulator) -> None:
-    """A store that hangs in its thread is a miss."""
-    stuck = Stuck()
+class Silent:
+    """An awaited store that never responds, as a client of Redis that tries again."""
+
+    let_go = threading.Event()
+
+    async def get(self, _key: str) -> Any:
+        await anyio.sleep_forever()
+
+    async def set(self, _key: str, _value: bytes) -> None:
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("kind", [Stuck, Silent])
+def test_an_event_loop_does_not_wait_for_a_slow_store(
+    emulator: Emulator, kind: type[Any]
+) -> None:
+    """A store that hangs, in its thread or awaited, is a miss. One warning tells, and
+    the next call does not wait for it at all.
+    """
+    stuck = kind()
     with opened("asyncio", emulator, store=stuck, total_timeout=0.5) as client:
         began = time.monotonic()
+        with pytest.warns(SiteStatsWarning, match="did not respond within 0.125 s"):
+            assert client.stats.get(DAY).visitors
         assert client.stats.get(DAY).visitors
         assert time.monotonic() - began < 5
         stuck.let_go.set()

@@ -249,11 +249,13 @@ class AsyncRunner(_Runner):
         await anyio.sleep(seconds)
 
     async def _use_store(self, action: LookUp | StoreResponse) -> HttpResponse | None:
-        use = super()._use_store
+        stored, use = self._stored, super()._use_store
+        assert stored is not None, "only a client with a store has such an action"
         # Another process may have the file, and all of the loop's threads may be in
         # use, so there are two limits.
-        with anyio.move_on_after(min(2.0, self.settings.total_timeout / 4)):
-            if self._stored is not None and self._stored.is_awaited:
+        seconds = min(2.0, self.settings.total_timeout / 4)
+        with anyio.move_on_after(seconds):
+            if stored.is_awaited:
                 return await use(action)
             try:
                 return await anyio.to_thread.run_sync(
@@ -262,4 +264,5 @@ class AsyncRunner(_Runner):
             except RuntimeError:
                 # The system refuses a further thread.
                 return await use(action)
+        stored.rest(f"it did not respond within {seconds:g} s")
         return None

@@ -162,13 +162,15 @@ class StoredResponses:
         try:
             return await action
         except Exception as error:  # noqa: BLE001 - a store of the user's may raise any
-            self._resting_until = time.monotonic() + _REST
-            if not self._has_warned:
-                self._has_warned = True
-                # Its repr may hold the password of a server, so only its type is shown.
-                name = getattr(self._store, "path", type(self._store).__name__)
-                warn(
-                    f"the store {name} is not used, and requests are sent instead: "
-                    f"{type(error).__name__}: {error}"
-                )
+            self.rest(f"{type(error).__name__}: {error}")
             return None
+
+    def rest(self, problem: str) -> None:
+        """Use the store no more for some seconds, and warn of the first *problem*."""
+        self._resting_until = time.monotonic() + _REST
+        if not self._has_warned:
+            self._has_warned = True
+            # Its repr may hold the password of a server, so only its type is shown.
+            name = getattr(self._store, "path", type(self._store).__name__)
+            what = f"the store {name} is not used, and requests are sent instead"
+            warn(f"{what}: {problem}")
