@@ -388,7 +388,7 @@ def test_each_website_is_compared_with_itself(growth: Comparisons) -> None:
     assert isinstance(part, Comparisons)
     assert part.to_pandas()["hostname"].tolist() == [BLOG]
     assert pickle.loads(pickle.dumps(growth)) == growth
-    assert repr(growth[:0]) == "0 comparisons\nnone"
+    assert repr(growth[:0]) == "0 comparisons"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

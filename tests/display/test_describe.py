@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,6 +138,20 @@ def test_the_changes_of_a_histogram_are_a_table(client: Client) -> None:
     for interval, other in (("day", "2026-03-03"), ("hour", "2026-03-03 00:00")):
         compared = client.stats.compare(query.interval(interval))["histogram"]  # type: ignore[arg-type]  # a str
         assert all(other in shown for shown in texts_of(compared))
+
+
+def test_many_comparisons_show_each_total(client: Client) -> None:
+    """Each requested total has a table, with the largest change of it first."""
+    query = StatsQuery("semicomplete.com").fields("pageviews", "visitors", "pages")
+    websites = [site.hostname for site in client.websites.list()]
+    growth = client.stats.compare(query.last(days=2).each(websites=websites))
+    any_name = "|".join(sorted(websites, key=len, reverse=True))
+    for shown in (repr(growth), growth.to_markdown(), *texts_of(growth)):
+        _, first, second = re.split("page views|visitors", shown)
+        assert "3 comparisons" in shown
+        for total, text in (("pageviews", first), ("visitors", second)):
+            names = [name for name, _ in growth.largest(total)]  # type: ignore[arg-type]  # a str
+            assert re.findall(any_name, text) == names
 
 
 def test_a_bar_has_the_name_of_its_month_or_year() -> None:

@@ -74,6 +74,8 @@ def test_every_result_has_a_sheet_for_each_list(tmp_path: Path) -> None:
         book = read(path)
         assert book.sheetnames == sheets
         assert all(sheet.freeze_panes == "A2" for sheet in book)
+        # Printed, a page has all columns.
+        assert all(sheet.page_setup.fitToHeight == 0 for sheet in book)
     # A failed query has its row, and its error.
     totals = rows_of(read(tmp_path / "Outcomes.xlsx")["totals"])
     assert totals[0] == tuple(outcomes.columns())

@@ -156,6 +156,14 @@ def test_no_text_is_read_as_markdown(attack: str) -> None:
     assert not re.search(r"(?<!\\)([$<\[]|://)|www\.", code)
 
 
+def test_a_zone_and_an_hour_stay_readable() -> None:
+    """A plain mail shows Markdown as it is: only what it would read is escaped."""
+    text = pages_of("America/New_York 17:00, of: all").to_markdown()
+    assert "America/New_York 17:00, of: all" in text
+    for read in (":+1:", "https://a.example", "_a_", "a__b__"):
+        assert f"| {read} |" not in pages_of(read).to_markdown()
+
+
 def test_what_markdown_has_of_each_result(client: Client) -> None:
     """Titles, periods, totals, lists and notes, as the display has them."""
     for result in results(client):

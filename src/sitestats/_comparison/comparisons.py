@@ -82,20 +82,20 @@ class ComparedPair(Public):
         return changes_of(nothing, nothing)._cells()  # noqa: SLF001 - of this folder
 
 
-class ComparedTotal(NamedTuple):
-    """One total of a pair of outcomes."""
+class ComparedRow(NamedTuple):
+    """What a pair of outcomes is about."""
 
     label: str
     days: str
     """The days of the period; empty where they are not known."""
     days_before: str
     """The days of the other period."""
-    change: Change
+    pair: ComparedPair
 
 
-def _by_size(row: ComparedTotal) -> tuple[bool, float]:
+def _by_size(change: Change) -> tuple[bool, float]:
     """The largest change comes first, and what is not known last."""
-    return row.change.absolute is None, -abs(row.change.absolute or 0)
+    return change.absolute is None, -abs(change.absolute or 0)
 
 
 @attrs.frozen(repr=False)
@@ -104,8 +104,8 @@ class Comparisons(ManyResults[Comparison, TableName]):
     ``outcomes.compare_to(before)``.
 
     It has a ``Comparison`` for each query that succeeded in both periods, in the order
-    of the queries. An index is a position or a host name. A notebook shows a table of
-    the first requested total.
+    of the queries. An index is a position or a host name. A notebook shows the
+    totals, the largest change of the first one first.
 
     A frame begins with the ``hostname``, the ``page`` and the ``filters`` if some query
     has them, the ``timezone``, ``first_day`` and ``last_day`` of the period, and
@@ -182,21 +182,24 @@ class Comparisons(ManyResults[Comparison, TableName]):
         >>> name.partition(",")[0], change
         ('semicomplete.com', Change(now=295, before=0))
         """
-        return [(row.label, row.change) for row in self._largest(total)]
-
-    def _largest(self, total: TotalName) -> Sequence[ComparedTotal]:
         check_name(total, self.totals, "a total of the results")
+        return [(row.label, row.pair.total(total)) for row in self._rows(total)]
+
+    def _rows(self, total: TotalName | None = None) -> Sequence[ComparedRow]:
+        """A row for each pair; of a *total*, the largest change comes first."""
         labels = labels_of([pair.sides[0] for pair in self._pairs])
         rows = [
-            ComparedTotal(
+            ComparedRow(
                 label,
                 days_text(*days_of(pair.now)[1:]),
                 days_text(*days_of(pair.before)[1:]),
-                pair.total(total),
+                pair,
             )
             for label, pair in zip(labels, self._pairs, strict=True)
         ]
-        return sorted(rows, key=_by_size)
+        if total is None:
+            return rows
+        return sorted(rows, key=lambda row: _by_size(row.pair.total(total)))
 
     def plot(
         self,

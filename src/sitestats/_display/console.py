@@ -11,23 +11,14 @@ from itertools import accumulate, islice
 from typing import Final
 
 from rich import box
-from rich import table as rich_tables
 from rich.console import ConsoleOptions, RenderableType
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from sitestats._base.text import plain
-from sitestats._display.describe import Chart, Heading, Part, chart_note
-from sitestats._display.labels import (
-    NO_ENTRIES,
-    cell,
-    heading,
-    heading_of,
-    is_change,
-    joined,
-    text_in,
-)
-from sitestats._results.bases import Table
-from sitestats._results.tables import Column, Kind, count_rows, kind_of
+from sitestats._display.describe import Chart, Grid, Heading, Part, Shown, as_shown
+from sitestats._display.labels import COUNT_OF_BARS, heading, is_change
+from sitestats._results.tables import Column, Kind, kind_of
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36
@@ -44,16 +35,13 @@ def to_console(
     for index, part in enumerate(parts):
         if index:
             yield ""
-        yield from _part(part, options)
-
-
-def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
-    if isinstance(part, Chart):
-        yield from _chart(part, options)
-    elif isinstance(part, Table):
-        yield from _table(part, options.max_width)
-    else:
-        yield from _heading(part)
+        match part:
+            case Heading():
+                yield from _heading(part)
+            case Grid():
+                yield from _grid(part, options.max_width)
+            case Chart():
+                yield from _chart(part, options)
 
 
 def _heading(part: Heading) -> Iterator[RenderableType]:
@@ -61,9 +49,16 @@ def _heading(part: Heading) -> Iterator[RenderableType]:
     if part.numbers:
         yield ""
         yield Text("   ").join(
-            Text.assemble((cell(value), "bold"), f" {name}")
-            for name, value in part.numbers
+            Text.assemble((number, "bold"), f" {name}") for name, number in part.numbers
         )
+
+
+def _grid(grid: Grid, width: int) -> Iterator[RenderableType]:
+    if grid.title:
+        yield Text(plain(grid.title), style="bold")
+    if grid.columns:
+        yield from _table(grid.columns, width)
+    yield from _note(grid.note)
 
 
 def _note(note: str) -> Iterator[Text]:
@@ -73,12 +68,8 @@ def _note(note: str) -> Iterator[Text]:
 
 def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     """A bar on a line for each of a few entries, or a letter for each of many."""
-    bars = chart.bars
-    yield Text("page views", style="bold")
-    if not bars:
-        yield from _note(joined(NO_ENTRIES, chart.note))
-        return
-    highest = max([1, *(bar.count for bar in bars)])
+    bars, highest = chart.bars, chart.highest
+    yield Text(COUNT_OF_BARS, style="bold")
     blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
     label = max(len(bar.label) for bar in bars)
     if len(bars) > _MOST_BARS:
@@ -90,7 +81,7 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
             line = f"  {bars[start].label:{label}}  "
             yield Text.assemble(line, (drawn.rstrip(), "cyan"))
         yield from _note(f"the highest is {highest:,}")
-        yield from _note(chart_note(chart, "the ends are"))
+        yield from _note(chart.note("the ends are"))
         return
     width = max(len(f"{bar.count:,}") for bar in bars)
     for bar in bars:
@@ -99,51 +90,31 @@ def _chart(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
         whole = Text.assemble(line, (filled, "cyan"), (f"  {bar.mark}", "dim"))
         whole.rstrip()
         yield whole
-    yield from _note(chart.note)
+    yield from _note(chart.about)
 
 
-def _table(table: Table, width: int) -> Iterator[RenderableType]:
-    is_list = table.body[0].name in {"value", "name"}
-    name = heading(table.title)
-    has_rows = count_rows(table.body) > 0
-    if not is_list or not has_rows:
-        yield Text(plain(name), style="bold")
-    if has_rows:
-        headings = [heading_of(column) for column in table.body]
-        shown = [name, *headings[1:]] if is_list else headings
-        yield from make_table(table, shown, width)
-    else:
-        yield from _note(NO_ENTRIES if is_list else "none")
-    yield from _note(table.note)
-
-
-def make_table(
-    table: Table, headings: Sequence[str], width: int
-) -> Iterator[RenderableType]:
+def _table(columns: Sequence[Shown], width: int) -> Iterator[RenderableType]:
     """The table of rich, without the columns on the right that have no room in *width*:
     a number is never cut.
     """
-    texts = [
-        [Text(plain(name)), *(_text(column, v, table.title) for v in column.cells)]
-        for column, name in zip(table.body, headings, strict=True)
-    ]
-    least = [*map(partial(_least_width, width), table.body, texts)]
+    texts = [[Text(plain(column.heading)), *_cells(column)] for column in columns]
+    least = [*map(partial(_least_width, width), columns, texts)]
     # Two blanks are between columns.
     ends = accumulate(least, lambda end, more: end + 2 + more)
     fitting = max(1, sum(end <= width for end in ends))
-    drawn = rich_tables.Table(
+    drawn = RichTable(
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
-        show_header=any(headings),
+        show_header=any(column.heading for column in columns),
     )
-    for column, (name, *cells), narrow in islice(
-        zip(table.body, texts, least, strict=True), fitting
+    for shown, (name, *cells), narrow in islice(
+        zip(columns, texts, least, strict=True), fitting
     ):
         drawn.add_column(
             name,
-            justify="right" if column.is_number else "left",
+            justify="right" if shown.column.is_number else "left",
             overflow="fold",
             no_wrap=narrow == max(map(_width, [name, *cells])),
             min_width=narrow,
@@ -151,36 +122,36 @@ def make_table(
     for row in zip(*(cells for _, *cells in texts[:fitting]), strict=True):
         drawn.add_row(*row)
     yield drawn
-    left_out = (column.name for column in table.body[fitting:])
-    if fitting < len(headings):
+    left_out = (shown.column.name for shown in columns[fitting:])
+    if fitting < len(columns):
         yield from _note(f"no room for {', '.join(left_out)}")
 
 
-def _least_width(width: int, column: Column, texts: Sequence[Text]) -> int:
+def _least_width(width: int, shown: Shown, texts: Sequence[Text]) -> int:
     """What a column needs: a text shrinks, and the others stay whole."""
     widest = max(map(_width, texts))
     # A host name has no blanks: only a long one breaks.
-    is_whole = column.name == "hostname" and widest <= width // 2
-    return widest if is_whole or column.kind is not Kind.TEXT else min(widest, _NARROW)
+    is_whole = shown.column.name == "hostname" and widest <= width // 2
+    is_text = shown.column.kind is Kind.TEXT
+    return widest if is_whole or not is_text else min(widest, _NARROW)
 
 
 def _width(text: Text) -> int:
     return text.cell_len
 
 
-def _text(column: Column, value: object, field: str) -> Text:
-    if value is None and column.name not in {"value", "name"}:
-        return Text("-", style="dim")
-    style = "dim" if value is None or value == "" else ""
-    if is_change(column) and isinstance(value, int | float) and value:
-        style = "green" if value > 0 else "red"
-    return Text(plain(text_in(column, value, field)), style)
+def _cells(shown: Shown) -> Iterator[Text]:
+    for text, value in zip(shown.texts, shown.column.cells, strict=True):
+        style = "dim" if value is None or value == "" else ""
+        if is_change(shown.column) and value:
+            style = "green" if value > 0 else "red"
+        yield Text(plain(text), style)
 
 
 def table_of_rows(
     rows: Sequence[Mapping[str, object]], headings: Mapping[str, str], width: int
 ) -> Iterator[RenderableType]:
-    """A table of *rows*, such as ``to_dicts`` gives, as ``make_table`` draws it.
+    """A table of *rows*, such as ``to_dicts`` gives, as displays draw it.
 
     Args:
         rows: Values by their names.
@@ -188,12 +159,11 @@ def table_of_rows(
         width: How wide the terminal is.
     """
     columns = [
-        Column(name, _kind(name, cells), cells)
-        for name in headings
+        Column(name, _kind(name, cells), cells, heading=text or heading(name))
+        for name, text in headings.items()
         for cells in [[row[name] for row in rows]]
     ]
-    names = [text or heading(name) for name, text in headings.items()]
-    return make_table(Table("", columns), names, width)
+    return _table([*map(as_shown, columns)], width)
 
 
 def _kind(name: str, cells: Sequence[object]) -> Kind:

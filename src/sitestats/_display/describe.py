@@ -1,42 +1,49 @@
-"""Describe results: headings and tables, which HTML, terminals and reprs render.
+"""Describe results: headings, tables and charts, as texts.
 
-``describe`` has one function for each type of result.
+``describe`` has one function for each type of result. HTML, Markdown, terminals and
+reprs show what it returns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 
 from sitestats._base.fields import TOTALS
 from sitestats._base.text import counted
-from sitestats._comparison.changes import DAYS, SIDES, Changes
+from sitestats._comparison.changes import DAYS, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
     AGAIN,
+    COUNT_OF_BARS,
     CUT,
     MOST_ROWS,
+    NO_ENTRIES,
     NOT_OVER,
     OF_FILTERED,
     against,
     any_of,
     cell,
     heading,
+    heading_of,
     joined,
     marks,
     period,
+    text_in,
 )
 from sitestats._results.bases import Displayed, HasLists, Table
 from sitestats._results.entries import Entries, HistogramEntry
 from sitestats._results.outcomes import CollectedOutcomes
 from sitestats._results.stats import Stats
 from sitestats._results.tables import (
+    Column,
     column_of,
     compared_days,
+    count_rows,
     days_text,
     label_of,
     of_rows,
@@ -54,10 +61,109 @@ class Heading:
 
     text: str
     about: str = ""
-    numbers: Sequence[tuple[str, object]] = ()
+    numbers: Sequence[tuple[str, str]] = ()
+    """The name of each total, and its number."""
 
 
-Part: TypeAlias = Heading | Table
+class Shown(NamedTuple):
+    """A column as it is shown."""
+
+    heading: str
+    texts: Sequence[str]
+    column: Column
+    highest: int = 0
+    """The number whose bar fills the cell; 0 for columns without bars."""
+
+
+def as_shown(column: Column, field: str = "") -> Shown:
+    """A column of the entries of *field* as it is shown."""
+    texts = [text_in(column, value, field) for value in column.cells]
+    return Shown(heading_of(column), texts, column)
+
+
+@attrs.frozen
+class Grid:
+    """A table as it is shown."""
+
+    title: str
+    """Stands above; empty for a list, whose first heading it is."""
+    columns: Sequence[Shown]
+    """None where there are no rows: the note says so then."""
+    note: str = ""
+
+    @property
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """The texts of each row."""
+        return zip(*(column.texts for column in self.columns), strict=True)
+
+
+def grid_of(table: Table, top: int) -> Grid:
+    """The first *top* rows of a table, as they are shown."""
+    table = table.head(top)
+    title = heading(table.title)
+    is_list = table.body[0].name in {"value", "name"}
+    if not count_rows(table.body):
+        nothing = NO_ENTRIES if is_list else "none"
+        return Grid(title, (), joined(nothing, table.note))
+    columns = [as_shown(column, table.title) for column in table.body]
+    if is_list:
+        names, counts, *others = columns
+        highest = max(value or 0 for value in counts.column.cells)
+        columns = [
+            names._replace(heading=title),
+            counts._replace(highest=highest),
+            *others,
+        ]
+        title = ""
+    return Grid(title, columns, table.note)
+
+
+@attrs.frozen
+class Bar:
+    """One bar of a chart: the page views of one entry of a histogram."""
+
+    count: int
+    mark: str
+    """Why it does not count a whole hour, day, week…; empty if it does."""
+    label: str
+    """Its time: ``"Thu 2026-01-01 05:00"``."""
+    tick: str
+    """Its time, below an axis: ``"01 Jan"``."""
+    year: str
+    is_hour: bool
+    tip: str
+    """Its time and numbers, as the text of a tooltip."""
+
+
+@attrs.frozen
+class Chart:
+    """A histogram with one entry or more."""
+
+    bars: Sequence[Bar]
+    """The last bars, as many as fit."""
+    entries: int
+    about: str
+    grid: Grid
+    """What a repr shows."""
+
+    @property
+    def highest(self) -> int:
+        """The number of page views whose bar is the longest; never 0."""
+        return max([1, *(bar.count for bar in self.bars)])
+
+    def last(self, most: int) -> Chart:
+        """The chart with the last bars alone."""
+        return attrs.evolve(self, bars=self.bars[-most:])
+
+    def note(self, which: str) -> str:
+        """The note below: why some bars are not whole, and what is left out."""
+        drawn = len(self.bars)
+        why = any_of(bar.mark for bar in self.bars if bar.mark)
+        last = f"the last {drawn:,} of {self.entries:,}" if drawn < self.entries else ""
+        return joined(why and f"{which} {why}", last, self.about)
+
+
+Part: TypeAlias = Heading | Grid | Chart
 
 
 @singledispatch
@@ -70,13 +176,13 @@ def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
 def _of_table(table: Table, top: int = MOST_ROWS) -> Iterator[Part]:
     days = {name: table.same.get(name) for name in DAYS}
     note = joined(table.note, compared_days(**days))
-    yield attrs.evolve(table, note=note).head(top)
+    yield grid_of(attrs.evolve(table, note=note), top)
 
 
 @describe.register
 def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
     names = [name for name in stats.requested if name in stats]
-    totals = [(heading(n), getattr(stats, n)) for n in names if n in TOTALS]
+    totals = [(heading(n), cell(getattr(stats, n))) for n in names if n in TOTALS]
     yield Heading(label_of(stats.query), period(stats), totals)
     for name in names:
         if name not in TOTALS:
@@ -89,7 +195,7 @@ def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
     yield _table_of(entries, only(entries.filters), top)
 
 
-def _table_of(entries: Entries[Any], about: str, top: int) -> Table:
+def _table_of(entries: Entries[Any], about: str, top: int) -> Grid | Chart:
     """The table of a list, or the chart of a histogram, with what it is *about*."""
     # The underscore is for users, not for this folder.
     columns = [
@@ -99,10 +205,13 @@ def _table_of(entries: Entries[Any], about: str, top: int) -> Table:
         for column in entries._table()  # noqa: SLF001
         if column.name != "share" or any(column.cells)
     ]
-    if entries.name == "histogram":
-        return Chart(entries.name, columns, about, [*_bars(entries[-_MOST_BARS:])])
     note = joined(CUT if entries.truncated else "", about)
-    return Table(entries.name, columns, note).head(top)
+    if entries.name != "histogram":
+        return grid_of(Table(entries.name, columns, note), top)
+    if not entries:
+        return Grid(COUNT_OF_BARS, (), joined(NO_ENTRIES, about))
+    grid = grid_of(Table(entries.name, columns, about), MOST_ROWS)
+    return Chart([*_bars(entries[-_MOST_BARS:])], len(entries), about, grid)
 
 
 @describe.register
@@ -115,7 +224,8 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
         for name, change in comparison.totals.items()
     ]
     if rows:
-        yield Table("totals", of_rows(("", "now", "before", "change", "percent"), rows))
+        columns = of_rows(("", "now", "before", "change", "percent"), rows)
+        yield grid_of(Table("totals", columns), top)
     for name, changes in comparison.lists.items():
         # There is room for a histogram where nothing else was requested.
         if name != "histogram" or not (rows or len(comparison.lists) > 1):
@@ -140,7 +250,7 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
     notes = CUT if changes.truncated else "", _OPEN if changes.partial else ""
     about = changes.differs or only(changes.filters)
     note = joined(days, about, *notes)
-    yield Table(changes.name, columns, note).head(top)
+    yield grid_of(Table(changes.name, columns, note), top)
 
 
 @describe.register
@@ -163,34 +273,39 @@ def _of_outcomes(outcomes: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[
         f"{stored:,} from the store" if stored else "",
         _lists_of(outcomes),
     )
-    yield Table(title, columns, note).head(top)
+    yield grid_of(Table(title, columns, note), top)
 
 
 @describe.register
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
-    # Without totals, a website has no row.
-    totals = comparisons.totals[:1]
-    rows = [row for total in totals for row in comparisons._largest(total)]  # noqa: SLF001
-    columns = [column_of("", [row.label for row in rows])]
-    title = counted(len(comparisons), "comparison")
-    days, before = [row.days for row in rows], [row.days_before for row in rows]
-    # The only two periods are in the title.
-    if len(periods := {*zip(days, before, strict=True)}) == 1:
-        (both,) = periods
-        title = ", ".join(filter(None, [title, " against ".join(filter(None, both))]))
-    else:
-        # A label has the days where another row is about the same.
-        if not all(row.label.endswith(row.days) for row in rows):
-            columns.append(column_of("period", days))
-        columns.append(column_of("against", before))
-    for total in totals:
-        for ending, side in SIDES.items():
-            cells = [getattr(row.change, side) for row in rows]
-            columns.append(column_of(f"{total}{ending}", cells))
+    # The only two periods stand above, others beside the numbers.
+    periods = {(row.days, row.days_before) for row in comparisons._rows()}  # noqa: SLF001 - as above
+    both = periods.pop() if len(periods) == 1 else ()
     failed = len(comparisons.failed)
-    notes = _OPEN if comparisons.partial else "", f"{failed:,} failed" if failed else ""
-    note = joined(comparisons.differs, *notes, _lists_of(comparisons))
-    yield Table(title, columns, note).head(top)
+    about = joined(
+        " against ".join(filter(None, both)),
+        comparisons.differs,
+        _OPEN if comparisons.partial else "",
+        f"{failed:,} failed" if failed else "",
+        _lists_of(comparisons),
+    )
+    yield Heading(counted(len(comparisons), "comparison"), about)
+    for total in comparisons.totals:
+        rows = comparisons._rows(total)  # noqa: SLF001
+        changes = [row.pair.total(total) for row in rows]
+        columns = [
+            column_of("name", [row.label for row in rows]),
+            column_of("now", [change.now for change in changes]),
+            column_of("before", [change.before for change in changes]),
+            column_of("change", [change.absolute for change in changes]),
+            column_of("percent", [change.percent for change in changes]),
+        ]
+        # A label has the days where another row is about the same.
+        if periods and not all(row.label.endswith(row.days) for row in rows):
+            columns.append(column_of("period", [row.days for row in rows]))
+        if periods:
+            columns.append(column_of("against", [row.days_before for row in rows]))
+        yield grid_of(Table(total, columns), top)
 
 
 def _lists_of(results: HasLists[Any]) -> str:
@@ -200,30 +315,6 @@ def _lists_of(results: HasLists[Any]) -> str:
 
 
 # --- charts -----------------------------------------------------------------------
-
-
-@attrs.frozen
-class Bar:
-    """One bar of a chart: the page views of one entry of a histogram."""
-
-    count: int
-    mark: str
-    """Why it does not count a whole hour, day, week…; empty if it does."""
-    label: str
-    """Its time: ``"Thu 2026-01-01 05:00"``."""
-    tick: str
-    """Its time, below an axis: ``"01 Jan"``."""
-    year: str
-    tip: str
-    """Its time and numbers, as the text of a tooltip."""
-
-
-@attrs.frozen(repr=False)
-class Chart(Table):
-    """A histogram, which is drawn; its changes are a table."""
-
-    bars: Sequence[Bar] = ()
-    """The last bars, as many as fit into a chart."""
 
 
 def _bars(entries: Entries[HistogramEntry]) -> Iterator[Bar]:
@@ -244,12 +335,12 @@ def _bar(entry: HistogramEntry, label: str, tick: str) -> Bar:
     numbers = f"{cell(entry.pageviews)} page views, {cell(entry.visitors)} visitors"
     mark = marks(partial=entry.partial, clipped=entry.clipped)
     tip = ", ".join(filter(None, [f"{label}: {numbers}", mark]))
-    return Bar(entry.pageviews, mark, label, tick, f"{entry.date:%Y}", tip)
-
-
-def chart_note(chart: Chart, which: str) -> str:
-    """The note below a chart: why some bars are not whole, and what is left out."""
-    shown, rows = len(chart.bars), len(chart.body[0].cells)
-    why = any_of(bar.mark for bar in chart.bars if bar.mark)
-    last = f"the last {shown:,} of {rows:,}" if shown < rows else ""
-    return joined(why and f"{which} {why}", last, chart.note)
+    return Bar(
+        entry.pageviews,
+        mark,
+        label,
+        tick,
+        year=f"{entry.date:%Y}",
+        is_hour=entry.hour is not None,
+        tip=tip,
+    )

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from sitestats._base.text import cut, plain
-from sitestats._display.describe import Part, describe
-from sitestats._display.labels import MOST_ROWS, heading, heading_of, text_in
-from sitestats._results.bases import HasLists, Table
-from sitestats._results.tables import Column, count_rows
+from sitestats._display.describe import Chart, Heading, Part, Shown, describe, grid_of
+from sitestats._display.labels import MOST_ROWS
+from sitestats._results.bases import HasLists
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -52,7 +51,8 @@ class Display:
     def _parts(self) -> Iterator[Part]:
         yield from describe(self.result, self.rows)
         if self.code and isinstance(self.result, HasLists):
-            yield self.result._code()  # noqa: SLF001 - of all results, for this folder
+            code = self.result._code()  # noqa: SLF001 - of all results, for this folder
+            yield grid_of(code, self.rows)
 
     def to_html(self) -> str:
         """The result as HTML for a mail or a page: see ``Stats.to_html``."""
@@ -78,24 +78,23 @@ class Display:
 
 
 def to_text(result: Displayed) -> str:
-    """The tables of *result* for a repr, each below its title."""
-    tables = (part for part in describe(result) if isinstance(part, Table))
-    return "\n".join(line for table in tables for line in _lines(table.head(MOST_ROWS)))
+    """The tables of *result* for a repr."""
+    return "\n".join(line for part in describe(result) for line in _lines(part))
 
 
-def _lines(table: Table) -> Iterator[str]:
-    yield heading(table.title)
-    if count_rows(table.body):
-        columns = [_cells(column, table.title) for column in table.body]
-        yield from ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-    else:
-        yield "none"
-    yield from filter(None, [table.note])
+def _lines(part: Part) -> Iterator[str]:
+    if isinstance(part, Heading):
+        yield "  ".join(filter(None, [part.text, part.about]))
+        return
+    grid = part.grid if isinstance(part, Chart) else part
+    columns = map(_cells, grid.columns)
+    rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+    yield from filter(None, [grid.title, *rows, grid.note])
 
 
-def _cells(column: Column, field: str) -> list[str]:
-    texts = (" ".join(text_in(column, value, field).split()) for value in column.cells)
-    cells = [plain(heading_of(column)), *(cut(plain(t), _WIDEST) for t in texts)]
+def _cells(shown: Shown) -> list[str]:
+    texts = (plain(" ".join(text.split())) for text in shown.texts)
+    cells = [plain(shown.heading), *(cut(text, _WIDEST) for text in texts)]
     width = max(map(len, cells))
-    side = ">" if column.is_number else "<"
+    side = ">" if shown.column.is_number else "<"
     return [f"{cell:{side}{width}}" for cell in cells]

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 _MOST_ROWS: Final = 1_048_575
 _LONGEST_TEXT: Final = 32_767
 _FORMATS: Final = {
-    Kind.COUNT: "#,##0",
-    Kind.NUMBER: "#,##0.0",
-    Kind.DAY: "yyyy-mm-dd",
-    Kind.MOMENT: "yyyy-mm-dd hh:mm",
+    Kind.COUNT: ("#,##0", "right"),
+    Kind.NUMBER: ("#,##0.0", "right"),
+    Kind.DAY: ("yyyy-mm-dd", "left"),
+    Kind.MOMENT: ("yyyy-mm-dd hh:mm", "left"),
+    # LibreOffice would show a number.
+    Kind.FLAG: ('"TRUE";"TRUE";"FALSE"', "left"),
     # A share below the whole is never rounded up to the whole.
-    "share": '[>=1]0.0%;[>0.9994]"99.9%";0.0%',
+    "share": ('[>=1]0.0%;[>0.9994]"99.9%";0.0%', "right"),
 }
+"""How values are written, and the side on which they stand."""
 _NARROWEST: Final = 17
 """Characters of a column of numbers, days or moments, which ``autofit`` measures as if
 they had no format: Excel shows hashes where one does not fit."""
@@ -54,28 +57,35 @@ def write_workbook(
     xlsxwriter = load_extra("xlsxwriter", extra="excel")
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
-        bold = book.add_format({"bold": True})
-        looks = {k: book.add_format({"num_format": f}) for k, f in _FORMATS.items()}
+        heads = [book.add_format({"bold": True, "align": a}) for a in ("left", "right")]
+        looks = {
+            key: book.add_format({"num_format": text, "align": side})
+            for key, (text, side) in _FORMATS.items()
+        }
         for table in tables:
             sheet = book.add_worksheet(table.title[:31])
             sheet.freeze_panes(1, 0)
+            # Printed, all columns are on one page, below their names.
+            sheet.set_landscape()
+            sheet.fit_to_pages(1, 0)
+            sheet.repeat_rows(0)
             # Each text stays text: the options of version 3.2.0 leave "{=1}" a formula.
             sheet.add_write_handler(str, cast("Any", type(sheet)).write_string)
-            _write(sheet, _with_zone(table.body), bold, looks)
+            _write(sheet, _with_zone(table.body), heads, looks)
     if hasattr(file, "write"):
         cast("IO[bytes]", file).write(buffer.getvalue())
     else:
         Path(cast("str", file)).write_bytes(buffer.getvalue())
 
 
-def _write(sheet: Any, columns: Sequence[Column], bold: Any, looks: Any) -> None:
+def _write(sheet: Any, columns: Sequence[Column], heads: Any, looks: Any) -> None:
     for place, column in enumerate(columns):
         if len(column.cells) > _MOST_ROWS:
             raise UsageError(
                 f"{sheet.name} has more rows than a sheet of Excel: use .to_pandas()"
             )
-        sheet.write_string(0, place, column.name, bold)
         look = looks.get(column.name) or looks.get(column.kind)
+        sheet.write_string(0, place, column.name, heads[column.is_number])
         cells = [_cell(value, column) for value in column.cells]
         sheet.write_column(1, place, cells, look)
         if look:

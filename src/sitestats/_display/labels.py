@@ -68,6 +68,10 @@ def marks(*, partial: bool, clipped: bool) -> str:
     return ", ".join(filter(None, [CLIPPED * clipped, NOT_OVER * partial]))
 
 
+COUNT_OF_BARS: Final = heading("pageviews")
+"""What the bars of a chart count."""
+
+
 def any_of(reasons: Iterable[str]) -> str:
     """Each of the *reasons* once."""
     return " or ".join(dict.fromkeys(", ".join(reasons).split(", ")))

@@ -11,102 +11,71 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import attrs
-
 from sitestats._base.text import encodable, plain
-from sitestats._display.describe import Chart, Heading, Part, chart_note
-from sitestats._display.labels import (
-    NO_ENTRIES,
-    cell,
-    heading,
-    heading_of,
-    joined,
-    text_in,
-)
-from sitestats._results.bases import Table
-from sitestats._results.tables import count_rows
+from sitestats._display.describe import Chart, Grid, Heading, Part
+from sitestats._display.labels import COUNT_OF_BARS, cell
 
 _MOST_BARS: Final = 31
 """The most lines of a chart: the days of a month."""
 _BAR: Final = 20
 """The letters of the longest bar."""
-_READ: Final = re.compile(r"[\\`*_\[\]<>#|~&:!$^={}]|(?<=www)\.", re.IGNORECASE)
-"""What Markdown, GitHub's formulas or its links would read in a text."""
+_READ: Final = re.compile(
+    r"[\\`*\[\]<>#|~&!$^={}]"
+    # Within a word, or before a blank, these two are only themselves.
+    r"|(?<![^\W_])_|_(?![^\W_])|(?<!\d):(?=\S)|:(?=[^\s\d])"
+    r"|(?<=www)\.",
+    re.IGNORECASE,
+)
+"""What Markdown, GitHub's formulas, its emoji or its links would read in a text."""
 _CODE: Final = "@"
 """What GitHub reads in an escaped text, too: a mention, or an address."""
 
 
 def to_markdown(parts: Iterable[Part]) -> str:
     """The *parts* of a result as a text in Markdown, with tables as GitHub has them."""
-    return encodable("\n\n".join("\n\n".join(_part(part)) for part in parts)) + "\n"
+    blocks = (block for part in parts for block in _part(part))
+    return encodable("\n\n".join(filter(None, blocks))) + "\n"
 
 
 def _part(part: Part) -> Iterator[str]:
     """The blocks of a part, which have an empty line between them."""
-    if isinstance(part, Chart):
-        yield from _chart(part)
-    elif isinstance(part, Table):
-        yield from _table(part)
-    else:
-        yield from _heading(part)
+    match part:
+        case Heading():
+            yield f"**{text(part.text)}**"
+            yield text(part.about)
+            if part.numbers:
+                names, numbers = zip(*part.numbers, strict=True)
+                yield _table([*map(text, names)], [numbers], [">" for _ in names])
+        case Grid():
+            if part.title:
+                yield f"**{text(part.title)}**"
+            if part.columns:
+                yield _table(
+                    [text(column.heading) for column in part.columns],
+                    [[*map(text, row)] for row in part.rows],
+                    [">" if shown.column.is_number else "<" for shown in part.columns],
+                )
+            yield text(part.note)
+        case Chart():
+            chart = part.last(_MOST_BARS)
+            rows = [
+                (bar.label, cell(bar.count), _bar(bar.count, chart.highest))
+                for bar in chart.bars
+            ]
+            yield _table(["", COUNT_OF_BARS, ""], rows, "<><")
+            yield text(chart.note("not whole:"))
 
 
-def _heading(part: Heading) -> Iterator[str]:
-    yield f"**{text(part.text)}**"
-    if part.about:
-        yield text(part.about)
-    if part.numbers:
-        names = [text(name) for name, _ in part.numbers]
-        yield _lines(
-            names, [[cell(value) for _, value in part.numbers]], [">" for _ in names]
-        )
+def _bar(count: int, highest: int) -> str:
+    """A bar, whose length is rounded up, so that a count above zero is visible."""
+    return "█" * -(-count * _BAR // highest)
 
 
-def _table(table: Table) -> Iterator[str]:
-    is_list = table.body[0].name in {"value", "name"}
-    title = heading(table.title)
-    names = [text(heading_of(column)) for column in table.body]
-    if is_list:
-        names[0] = text(title)
-    else:
-        yield f"**{text(title)}**"
-    columns = [
-        [text(text_in(column, value, table.title)) for value in column.cells]
-        for column in table.body
-    ]
-    if count_rows(table.body):
-        sides = [">" if column.is_number else "<" for column in table.body]
-        yield _lines(names, [*zip(*columns, strict=True)], sides)
-    else:
-        if is_list:
-            yield f"**{text(title)}**"
-        yield NO_ENTRIES if is_list else "none"
-    if table.note:
-        yield text(table.note)
-
-
-def _chart(chart: Chart) -> Iterator[str]:
-    chart = attrs.evolve(chart, bars=chart.bars[-_MOST_BARS:])
-    bars = chart.bars
-    if not bars:
-        yield "**page views**"
-        yield text(joined(NO_ENTRIES, chart.note))
-        return
-    highest = max([1, *(bar.count for bar in bars)])
-    rows = [
-        (text(bar.label), cell(bar.count), "█" * -(-bar.count * _BAR // highest))
-        for bar in bars
-    ]
-    yield _lines(["", "page views", ""], rows, "<><")
-    if note := chart_note(chart, "not whole:"):
-        yield text(note)
-
-
-def _lines(
+def _table(
     names: Sequence[str], rows: Sequence[Sequence[str]], sides: Sequence[str]
 ) -> str:
     """A table, whose columns are to the left (``<``) or to the right (``>``)."""
-    marks = ["---:" if side == ">" else ":---" for side in sides[: len(names)]]
+    marks = ["---:" if side == ">" else ":---" for side in sides]
     return "\n".join(f"| {' | '.join(row)} |" for row in (names, marks, *rows))
 
 
