@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         RetryPolicy as RetryPolicy,
     )
     from ._protocol.check_setup import SetupReport as SetupReport
+    from ._reading.converting import make_converter as make_converter
     from ._query.builder import StatsQuery as StatsQuery
     from ._query.parameters import Filters as Filters
     from ._query.rules import Interval as Interval
@@ -123,6 +124,7 @@ else:
             "sitestats._protocol.check_setup": ("SetupReport",),
             "sitestats._query.builder": ("StatsQuery",),
             "sitestats._query.parameters": ("Filters",),
+            "sitestats._reading.converting": ("make_converter",),
             "sitestats._query.rules": ("Interval",),
             "sitestats._results.entries": (
                 "Entries",

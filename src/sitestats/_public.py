@@ -32,15 +32,20 @@ class Public:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """For FastAPI: an instance, whose JSON has its values by their names."""
-        to_dict: Any = getattr(cls, "to_dict", None)
-        if to_dict is None and not hasattr(cls, "__attrs_attrs__"):
+        """For pydantic and FastAPI: a value with ``from_dict`` has its own schema, and
+        other attrs classes are an instance, whose JSON has its values by their names.
+        """
+        if hasattr(cls, "from_dict"):
+            from sitestats._reading.shapes import schema_of
+
+            return schema_of(source, handler)
+        if not hasattr(cls, "__attrs_attrs__"):
             return handler(source)
         from attrs import asdict
         from pydantic_core import core_schema as schema
 
         serialization = schema.plain_serializer_function_ser_schema(
-            to_dict or asdict, return_schema=schema.dict_schema()
+            asdict, return_schema=schema.dict_schema()
         )
         return schema.is_instance_schema(cls, serialization=serialization)
 

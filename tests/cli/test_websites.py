@@ -238,7 +238,7 @@ def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
     rows = rows_of(run("websites", "plan", file, "--format", "csv").out)
     assert [row["state"] for row in rows] == ["present", "to_add", "to_add"]
     read = json.loads(run("websites", "plan", file, "--format", "json").out)
-    assert read["items"][1]["timezone"] == "Europe/Amsterdam"
+    assert read["items"][1]["expected"]["timezone"] == "Europe/Amsterdam"
     assert adds(emulator) == []
 
 

@@ -272,7 +272,7 @@ def test_what_the_service_says_is_in_the_report() -> None:
     """
     report = Service("", "a different").ensure()
     assert not report.complete
-    names = [difference.name for difference in report.items[0].differences]
+    names = [difference.field for difference in report.items[0].differences]
     assert names == ["timezone", "public"]
     (difference,) = Service("", "a elsewhere").ensure().items[0].differences
     assert difference == Difference("hostname", "a.example", "b.example")

@@ -144,7 +144,7 @@ def test_every_website_has_one_state(
         assert bool(item.differences) == (item.state == "differing")
         assert all(d.expected != (d.found or "") for d in item.differences)
         # What a specification leaves out is not compared.
-        assert all(d.expected == getattr(item.spec, d.name) for d in item.differences)
+        assert all(d.expected == getattr(item.spec, d.field) for d in item.differences)
         accepted = item.spec.accept_differing or not item.differences
         assert item.as_specified is (item.state != "to_add" and accepted)
 
@@ -176,7 +176,7 @@ def test_what_can_not_be_read_of_a_website_is_unknown(name: str) -> None:
     (item,) = plan_websites(
         [WebsiteSpec("there.example", **wrong)], WebsiteList([listed])
     ).items
-    assert [one.name for one in item.differences] == [other]
+    assert [one.field for one in item.differences] == [other]
     assert item.state == "differing"
     assert f"{name} can't be read" in item.detail()
     with pytest.raises(InvalidInputError, match=name):
@@ -266,19 +266,27 @@ def test_a_report_becomes_json() -> None:
     """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
     items = read.pop("items")
-    stopped = "the list can't be read back: refused"
-    assert read == {"complete": False, "stopped": stopped}
+    assert read.pop("stopped")["text"] == "the list can't be read back: refused"
+    assert read == {"complete": False}
     zone = {"field": "timezone", "expected": "UTC", "found": "Asia/Tokyo"}
     assert items[2]["differences"] == [zone]
+    error = items[3].pop("error")
+    assert (error["type"], error["message"]) == ("BadRequestError", "It is\ntaken")
+    spec = {
+        "hostname": "refused.example",
+        "timezone": None,
+        "public": None,
+        "label": None,
+        "accept_differing": False,
+    }
     assert items[3] == {
         "hostname": "refused.example",
-        "written": "refused.example",
         "state": "refused",
-        "timezone": "UTC",
-        "public": False,
-        "label": None,
+        "spec": spec,
+        "expected": {**spec, "timezone": "UTC", "public": False},
+        "as_specified": False,
+        "website": None,
         "differences": [],
-        "error": "It is taken",
     }
 
 

@@ -433,7 +433,9 @@ def test_a_website_stays_in_the_list_with_what_can_be_read() -> None:
     ]
     assert found[1].problems == found.problems
     unknown = dict.fromkeys(("is_public", "timezone", "pageviews"))
-    assert found[1].to_dict() == {**WEBSITE, **unknown, "extra": {"problems": 7}}
+    known = found[1].to_dict()
+    assert len(known.pop("problems")) == 3
+    assert known == {**WEBSITE, **unknown, "extra": {"problems": 7}}
     assert not found.incomplete
     for name in WEBSITE.keys() - {"hostname"}:
         for odd in (
@@ -444,7 +446,9 @@ def test_a_website_stays_in_the_list_with_what_can_be_read() -> None:
             *[None] * (name not in {"own_hostname", "label"}),
         ):
             (website,) = listed([{**WEBSITE, name: odd}])
-            assert website.to_dict() == {**WEBSITE, name: None, "extra": {}}
+            known = website.to_dict()
+            assert [one["where"] for one in known.pop("problems")] == [f"$[0].{name}"]
+            assert known == {**WEBSITE, name: None, "extra": {}}
 
 
 def test_a_website_without_a_host_name_is_a_problem_of_the_list() -> None:
@@ -472,7 +476,7 @@ def test_websites_come_in_an_object_or_bare() -> None:
     assert hash(website)
     for data in ([WEBSITE], {"success": True, "websites": [WEBSITE]}):
         (plain,) = read_websites(http_response(data), REQUEST)
-        assert plain.to_dict() == {**WEBSITE, "extra": {}}
+        assert plain.to_dict() == {**WEBSITE, "extra": {}, "problems": []}
     assert len(read_websites(http_response([]), REQUEST)) == 0
 
 

@@ -121,11 +121,14 @@ def test_nothing_is_lost() -> None:
 
 
 def test_a_result_becomes_json() -> None:
-    """to_dict has the response's metadata and what was requested, as plain values, and
-    names truncated lists, but no histogram.
+    """to_dict has the query, the response's metadata and what was requested, as plain
+    values, and names truncated lists, but no histogram.
     """
     query = QUERY.fields("visitors", "pages", "histogram").limit(1)
     assert json.loads(json.dumps(stats(query, pages=[entry()]).to_dict())) == {
+        "query": query.to_dict(),
+        "responded_at": None,
+        "problems": [],
         "hostname": "example.com",
         "path": "*",
         "timezone": "UTC",
@@ -166,14 +169,14 @@ def test_views_return_results() -> None:
     found = [browser.get(route.path).json() for route in app.routes[-4:]]
     comparison = values[Comparison].to_dict()
     dicts = [one.to_dict(), [o.to_dict() for o in outcomes], comparison]
-    assert found == [*dicts, values[Outcomes].to_dicts()]
+    assert found == [*dicts, values[Outcomes].to_dict()]
     assert len(browser.get("/openapi.json").json()["paths"]) == 4
     # A dict of them, without an annotation, is encoded in another way.
     encode = pytest.importorskip("fastapi.encoders").jsonable_encoder
     mixed = {"today": one, "pages": one.pages, "page": one.pages[0], "all": outcomes}
     assert encode(mixed) == {
         "today": one.to_dict(),
-        "pages": one.to_dict()["pages"],
+        "pages": one.pages.to_dict(),
         "page": one.pages[0].to_dict(),
         "all": [outcome.to_dict() for outcome in outcomes],
     }

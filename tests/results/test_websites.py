@@ -66,7 +66,7 @@ def test_a_website_as_a_dict(websites: WebsiteList) -> None:
     """A website is plain JSON with the document's names, and what else was sent."""
     website = attrs.evolve(websites[0], label=None, extra={"new": [1]})
     values = website.to_dict()
-    assert list(values) == [*NAMES, "extra"]
+    assert list(values) == [*NAMES, "problems", "extra"]
     assert json.loads(json.dumps(values)) == values
     assert (values["label"], values["extra"]) == (None, {"new": [1]})
     assert websites.to_dicts() == [one.to_dict() for one in websites]

@@ -359,8 +359,21 @@ def _check_period(**given: Any) -> None:
 # --- answers and errors ---------------------------------------------------------------
 
 
-_UNNEEDED: Final = frozenset(("start", "end", "version", "generated_in_ms"))
-"""What the first and the last day say already, or what tells a model nothing."""
+_UNNEEDED: Final = frozenset(
+    [
+        "start",
+        "end",
+        "version",
+        "generated_in_ms",
+        "responded_at",
+        "query",
+        "now",
+        "before",
+    ]
+)
+"""What the first and the last day say already, or what tells a model nothing; and what
+only who reads the JSON again needs.
+"""
 
 
 def _small(result: Mapping[str, Any], limit: int) -> Answer:

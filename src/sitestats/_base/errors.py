@@ -44,7 +44,8 @@ from typing import Any, Final, Literal, Self
 import attrs
 
 from sitestats._public import Public
-from sitestats._wire.messages import Headers, HttpRequest
+from sitestats._wire.messages import Headers, HttpRequest, JsonValue
+from sitestats._wire.values import Value, plain
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _MOST_LINES: Final = 20
@@ -53,7 +54,7 @@ TOO_MANY_REQUESTS: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
 @attrs.frozen
-class Problem(Public):
+class Problem(Value):
     """One broken rule, or one wrong place in a response or a file."""
 
     message: str
@@ -140,7 +141,7 @@ def _request(given: str | HttpRequest | None) -> HttpRequest | None:
     return given if isinstance(given, HttpRequest) else None
 
 
-class SiteStatsError(Public, Exception):
+class SiteStatsError(Value, Exception):
     """Base class of every error that this package raises on purpose."""
 
     def __str__(self) -> str:
@@ -159,9 +160,35 @@ class SiteStatsError(Public, Exception):
         """
         return False
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The error as plain values, ready for JSON: the name of its class as ``type``,
+        its ``text``, whether it is ``retryable``, and its attributes by their names,
+        without the body and the headers of the response.
+
+        >>> NotFoundError("no such website", status_code=404).to_dict()["type"]
+        'NotFoundError'
+        """
+        request: HttpRequest | None = getattr(self, "request", None)
+        values: dict[str, JsonValue] = {
+            "type": type(self).__name__,
+            "text": str(self),
+            "retryable": self.retryable,
+        }
+        for name in error_attributes(type(self)):
+            values[name] = plain(getattr(self, name))
+        if request is not None:
+            values["request"] = {"method": request.method, "path": request.path}
+        return values
+
     def __bool__(self) -> Literal[True]:
         # It tells type checkers what “if outcome.error:” means.
         return True
+
+
+def error_attributes(kind: type[SiteStatsError]) -> list[str]:
+    """The attributes of an error that its JSON has: not what came from the service."""
+    known: tuple[attrs.Attribute[Any], ...] = getattr(kind, "__attrs_attrs__", ())
+    return [field.name for field in known if field.name not in {"body", "headers"}]
 
 
 class ConfigurationError(SiteStatsError):

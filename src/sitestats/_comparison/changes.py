@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import (
     Any,
+    ClassVar,
     Final,
     Literal,
     Never,
@@ -62,6 +63,8 @@ class Change(Named):
     (30, 25.0)
     """
 
+    _worked_out: ClassVar[tuple[str, ...]] = ("absolute", "percent")
+
     now: float | None
     """The number in the requested period, or None if it is not known."""
     before: float | None
@@ -69,15 +72,6 @@ class Change(Named):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced(self)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The numbers as plain values, ready for JSON: of now and before, and the
-        change.
-
-        >>> Change(150, 120).to_dict()["absolute"]
-        30
-        """
-        return {name: getattr(self, name) for name in SIDES.values()}
 
     @property
     def absolute(self) -> float | None:
@@ -122,7 +116,7 @@ class EntryChange(Named):
     value: Any
     """What is counted, such as a path, a country's code or an event; the day or hour
     of a histogram."""
-    counts: Mapping[str, Change] = attrs.field(hash=False)
+    counts: Mapping[str, Change] = attrs.field(hash=False, metadata={"in_json": False})
     """The change of each count, by name."""
     direction: Direction
     """How the first count changed."""
@@ -144,13 +138,8 @@ class EntryChange(Named):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The entry as plain values, ready for JSON, with the change of each count."""
-        return {
-            "value": for_json(self.value),
-            "before": for_json(self.before),
-            "direction": self.direction,
-            "partial": self.partial,
-            **{name: change.to_dict() for name, change in self.counts.items()},
-        }
+        values = super().to_dict()
+        return {**values, **{n: change.to_dict() for n, change in self.counts.items()}}
 
     @property
     def pageviews(self) -> Change:

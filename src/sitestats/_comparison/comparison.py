@@ -200,7 +200,8 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The comparison as plain values, ready for JSON: the website, both periods,
-        the totals and the rows of each list, by the names that frames have.
+        the totals and the rows of each list, by the names that frames have; and both
+        results, as ``now`` and ``before``.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> values = client.stats.compare(query).to_dict()
@@ -210,7 +211,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         (totals,) = to_dicts(self._table())
         values: dict[str, JsonValue] = {**totals, "path": self.now.path}
         values |= {name: [*changes.to_dicts()] for name, changes in self.lists.items()}
-        return values
+        return {**values, **super().to_dict()}
 
     def plot(
         self,

@@ -20,7 +20,6 @@ from sitestats._base.fields import (
     TotalName,
 )
 from sitestats._base.text import cut
-from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._results import late
 from sitestats._results.bases import draw, reduced
@@ -38,13 +37,15 @@ from sitestats._results.tables import (
     days_text,
     label_of,
 )
+from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import Value, plain
 
 from .changes import Change, changes_of
 from .comparison import Comparison, cells_of_totals, total_change, warned
 
 
 @attrs.frozen
-class ComparedPair(Public):
+class ComparedPair(Value):
     """Two outcomes to compare: of a query, and of the same for the period before."""
 
     now: Outcome | None
@@ -137,6 +138,13 @@ class Comparisons(ManyResults[Comparison, TableName]):
         """The comparison of each pair that has results on both sides."""
         pairs = tuple(pairs)
         return cls([whole for pair in pairs if (whole := pair.comparison)], pairs)
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The ``pairs`` of outcomes that are compared as plain values, ready for JSON,
+        and the ``rows`` of the frame of totals.
+        """
+        pairs = plain(self._pairs)
+        return {"pairs": pairs, "rows": [*self.to_dicts()], "differs": self.differs}
 
     @property
     def unmatched(self) -> tuple[Succeeded, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 
@@ -21,12 +21,12 @@ from sitestats._base.errors import (
 )
 from sitestats._base.text import counted
 from sitestats._configuration.settings import Settings
-from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._reading.decoding import decode_json
 from sitestats._reading.errors import is_own, is_page
 from sitestats._reading.websites import read_websites
-from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse, JsonValue
+from sitestats._wire.messages import Credentials, HttpRequest, HttpResponse
+from sitestats._wire.values import Value
 
 from .flow import Flow, send_once
 from .operations import read
@@ -37,7 +37,7 @@ _MARKS: Final = {True: "✓", False: "✗", None: "-"}
 
 
 @attrs.frozen
-class SetupRow(Public):
+class SetupRow(Value):
     """One thing that was checked.
 
     >>> client.check().rows[0].name
@@ -56,7 +56,7 @@ class SetupRow(Public):
 
 
 @attrs.frozen
-class SetupReport(Public):
+class SetupReport(Value):
     """Whether a set-up works: where each setting is from, and what the service says.
 
     >>> report = client.check()
@@ -65,6 +65,8 @@ class SetupReport(Public):
     >>> [row.name for row in report.rows if row.ok is False]
     []
     """
+
+    _worked_out: ClassVar[tuple[str, ...]] = ("ok",)
 
     rows: tuple[SetupRow, ...]
     """What was checked, in this order."""
@@ -75,10 +77,6 @@ class SetupReport(Public):
     def ok(self) -> bool:
         """Whether nothing is wrong; what was not checked does not count."""
         return all(row.ok is not False for row in self.rows)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The report as plain values, ready for JSON."""
-        return {"ok": self.ok, "rows": [*map(attrs.asdict, self.rows)]}
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rows))

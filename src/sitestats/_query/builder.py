@@ -21,9 +21,10 @@ from sitestats._base.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
 from sitestats._base.zones import zone_names
-from sitestats._public import Public, explained
+from sitestats._public import explained
 from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import Value
 
 from . import periods, rules, urls
 from .crossing import (
@@ -73,7 +74,7 @@ from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, ref
     "where_metadata",
 )
 @attrs.frozen(init=False, eq=False, repr=False)
-class StatsQuery(Public, Generic[FieldsT_co]):
+class StatsQuery(Value, Generic[FieldsT_co]):
     """The query for one website: an immutable value, bound to no client.
 
     Each step returns a new query. A step for a single value replaces what an

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from numbers import Integral
@@ -28,8 +29,8 @@ from sitestats._base.zones import (
     packaged_names,
     zone_names,
 )
-from sitestats._public import Public
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import Value
 from sitestats._words import (
     day_advice,
     field_meant,
@@ -108,7 +109,7 @@ class Span(Protocol):
 
 
 @attrs.frozen
-class NamedPeriod(Public):
+class NamedPeriod(Value):
     """A period that is named as of a moment: its days depend on the time zone.
 
     >>> from sitestats.types import NamedPeriod
@@ -144,13 +145,14 @@ class NamedPeriod(Public):
         Raises:
             ValueError: A value is not as ``to_dict`` makes it.
         """
-        unit, count = values["unit"], values["count"]
-        now = datetime.fromisoformat(values["now"])
-        is_count = type(count) is int and count >= 0
-        is_unit = unit in {known for known, _ in WORDS.values()}
-        if not is_unit or not is_count or now.tzinfo is None:
-            raise ValueError("it is not what to_dict() made")
-        return cls(unit, count, now.astimezone(UTC))
+        with suppress(KeyError, TypeError, ValueError):
+            unit, count = values["unit"], values["count"]
+            now = datetime.fromisoformat(values["now"])
+            is_count = type(count) is int and count >= 0
+            is_unit = unit in {known for known, _ in WORDS.values()}
+            if is_unit and is_count and now.tzinfo is not None:
+                return cls(unit, count, now.astimezone(UTC))
+        raise ValueError("it is not what to_dict() made")
 
     def days(self, zone: str | None) -> tuple[str, str]:
         """The first and the last day in *zone*."""

@@ -24,13 +24,14 @@ import cattrs
 import msgspec
 from cattrs.errors import (
     AttributeValidationNote,
+    BaseValidationError,
     ClassValidationError,
     IterableValidationError,
     IterableValidationNote,
 )
 from cattrs.gen import make_dict_structure_fn, override
 
-from sitestats._base.errors import Problem
+from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import (
     ENVELOPE,
     FIELD_ROWS,
@@ -166,7 +167,7 @@ _BY_ALIAS: Final[Mapping[Any, Callable[[Any, object], object]]] = {
 """How types that are no classes are read."""
 
 
-def _strict() -> cattrs.Converter:
+def strict_converter() -> cattrs.Converter:
     """A converter that converts no value of JSON into another kind."""
     converter = cattrs.Converter(detailed_validation=True)
     for kind, hook in _BY_KIND.items():
@@ -216,7 +217,7 @@ def _why_not_null(kind: Any) -> str:
     """Why a value of this type, or None where it can't be read, is never null."""
     (kind, *_) = get_args(kind) or (kind,)
     try:
-        _strict().structure(None, kind)
+        strict_converter().structure(None, kind)
     except UnreadableError as error:
         return str(error)
     raise TypeError(f"{kind} may be null")
@@ -224,7 +225,7 @@ def _why_not_null(kind: Any) -> str:
 
 @cache
 def _of_admin_api() -> cattrs.Converter:
-    converter = _strict()
+    converter = strict_converter()
     for model in (Website, AddedWebsite):
         shape = _shape_of(model)
         hints: dict[str, Any] = {
@@ -255,7 +256,7 @@ def structure(
     try:
         made = converter.structure(value, model)
     except ClassValidationError as error:
-        for attribute, problem in _problems_of(error, path, section):
+        for attribute, problem in problems_of(error, path, section):
             problems.setdefault(_sent_as(attribute), problem)
         try:
             readable = value | dict.fromkeys(problems, None)
@@ -383,8 +384,8 @@ def _kind_of(name: str, in_entries: Collection[str], interval: str | None) -> An
 
 @cache
 def _of_stats_api() -> cattrs.Converter:
-    converter = _strict()
-    converter.register_structure_hook_factory(_is_struct, _struct_hook)
+    converter = strict_converter()
+    converter.register_structure_hook_factory(_is_struct, struct_hook)
     converter.register_structure_hook_factory(_is_list, _list_hook)
     return converter
 
@@ -421,7 +422,12 @@ def _list_hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], A
         rows = _decoded(value)
         if not _is_array(rows):
             raise UnreadableError("an array", rows)
-        return _each(rows, entry, converter)
+        return read_each(rows, entry, structure_row)
+
+    def structure_row(row: Any, _: object) -> Any:
+        with suppress(*_REFUSALS):
+            return msgspec.convert(row, entry)
+        return converter.structure(row, entry)
 
     return structure_list
 
@@ -432,7 +438,9 @@ class PartlyReadError(IterableValidationError):
     readable: tuple[Any, ...] = ()
 
 
-def _each(rows: list[Any], entry: type[Any], converter: cattrs.Converter) -> Any:
+def read_each(
+    rows: list[Any], entry: Any, structure_row: Callable[[Any, Any], Any]
+) -> tuple[Any, ...]:
     """The *rows* as entries, one by one.
 
     Raises:
@@ -441,13 +449,9 @@ def _each(rows: list[Any], entry: type[Any], converter: cattrs.Converter) -> Any
     readable, errors = list[Any](), list[Exception]()
     for place, row in enumerate(rows):
         try:
-            readable.append(msgspec.convert(row, entry))
-        except _REFUSALS:
-            if len(errors) == _MOST:
-                continue
-            try:
-                readable.append(converter.structure(row, entry))
-            except (ClassValidationError, UnreadableError) as error:
+            readable.append(structure_row(row, entry))
+        except (BaseValidationError, KeyError, ValueError) as error:
+            if len(errors) < _MOST:
                 where = f"Structuring an entry @ index {place}"
                 error.add_note(_note(IterableValidationNote, where, place, entry))
                 errors.append(error)
@@ -464,7 +468,7 @@ def _note(kind: Any, where: str, place: int | str, of: Any) -> str:
     return note
 
 
-def _struct_hook(
+def struct_hook(
     kind: type[msgspec.Struct], converter: cattrs.Converter
 ) -> Callable[[Any, Any], Any]:
     """What structures a struct as cattrs structures a class, with its detailed errors:
@@ -542,7 +546,7 @@ def _readable(
     try:
         return converter.structure(values, shape.model), {}, {}
     except ClassValidationError as error:
-        for name, problem in _problems_of(error, "$", "2.3"):
+        for name, problem in problems_of(error, "$", "2.3"):
             values.pop(name, None)
             # Nobody requested the envelope, and the document does not name it.
             if name in shape.names:
@@ -625,24 +629,29 @@ def _local(text: Any, zone: dt.tzinfo | None) -> dt.datetime | None:
 # --- what cattrs refused ------------------------------------------------------------
 
 
-def _problems_of(
+def problems_of(
     error: ClassValidationError, path: str, section: str
 ) -> Iterator[tuple[str, Problem]]:
     """The problems of a class, each with the name of its attribute."""
     for cause, note in error.group_exceptions()[0]:
         where = f"{path}.{_sent_as(note.name)}"
-        for problem in _below(cause, where, section):
+        for problem in problems_at(cause, where, section):
             yield note.name, problem
 
 
-def _below(cause: Exception, path: str, section: str) -> Iterator[Problem]:
+def problems_at(cause: Exception, path: str, section: str = "") -> Iterator[Problem]:
     """The problems at *path* and below it."""
     if isinstance(cause, ClassValidationError):
-        for _, problem in _problems_of(cause, path, section):
+        for _, problem in problems_of(cause, path, section):
             yield problem
+        for inner in cause.group_exceptions()[1]:
+            yield from problems_at(inner, path, section)
     elif isinstance(cause, IterableValidationError):
         for inner, note in cause.group_exceptions()[0]:
-            yield from _below(inner, f"{path}[{note.index}]", section)
+            yield from problems_at(inner, f"{path}[{note.index}]", section)
+    elif isinstance(cause, InvalidInputError):
+        for problem in cause.problems:
+            yield attrs.evolve(problem, where=f"{path}: {problem.where}")
     else:
         why = "is missing" if isinstance(cause, KeyError) else str(cause)
         yield Problem(why, section=section, where=path)

@@ -41,34 +41,11 @@ from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public, explained, names_of
 from sitestats._query.builder import StatsQuery, parameters_of
-from sitestats._wire.cached import cached_property
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import JsonName, Value
 
 from . import late
 from .tables import Column, beside, column_of, count_rows, to_dicts
-
-if TYPE_CHECKING:
-    # A tuple can be ordered and added to another one, which a result has no sense for.
-    from collections.abc import Sequence as TupleOf
-else:
-    TupleOf = tuple
-
-
-def pydantic_schema(kind: Any, source: Any, handler: Any) -> Any:
-    """The schema of pydantic of a class of results: its JSON is described by its names
-    and types, and read as far as it tells all.
-    """
-    from pydantic_core import core_schema as schema
-
-    from sitestats._display.shapes import json_of, reader_of, shape_of
-
-    shape = handler.generate_schema(shape_of(source))
-    serialization = schema.plain_serializer_function_ser_schema(
-        json_of(kind), return_schema=shape
-    )
-    return schema.no_info_plain_validator_function(
-        reader_of(source), json_schema_input_schema=shape, serialization=serialization
-    )
 
 
 def draw(
@@ -358,11 +335,6 @@ class Displayed(Public):
 
         return Display(self).__rich_console__(console, options)
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """For FastAPI: the JSON of ``to_dict`` or ``to_dicts``, with its schema."""
-        return pydantic_schema(cls, source, handler)
-
     def _as_text(self) -> str:
         """The table as plain text, for a repr."""
         from sitestats._display.display import to_text
@@ -410,41 +382,17 @@ class Table(HasRows[Never], Displayed):
 # --- values by their names -----------------------------------------------------------
 
 
-class JsonName(str):
-    """A name in ``dict(result)``, with its value there."""
-
-    __slots__ = ("value",)
-    value: JsonValue
-
-
-class Named(Public):
+class Named(Value):
     """A result with values that are found by their names.
 
     A template asks for an item where there is no attribute, and Django asks for it
     first. Only an error that is neither an ``AttributeError`` nor a ``LookupError``
     stops both: others are an empty value for them.
-
-    ``dict`` makes its ``to_dict()`` of it: FastAPI calls that for a result in a dict.
     """
 
     __slots__ = ()
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """For FastAPI: the JSON of ``to_dict``, with its schema."""
-        return pydantic_schema(cls, source, handler)
-
-    if TYPE_CHECKING:
-        to_dict: Callable[[], dict[str, JsonValue]]
-        """The values, ready for JSON."""
-    else:
-
-        def keys(self) -> Iterator[JsonName]:
-            """The names of ``to_dict()``, for ``dict(result)``."""
-            for text, value in self.to_dict().items():
-                name = JsonName(text)
-                name.value = value
-                yield name
+    if not TYPE_CHECKING:
 
         def __getitem__(self, name: str) -> Any:
             """A value by its name, for templates.
@@ -543,34 +491,30 @@ else:
     as_tuple = tuple
 
 
-class Listed(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
-    """What all lists of results can do.
+@attrs.frozen(repr=False)
+class Items(HasRows[FieldT], Displayed, Value, Generic[ItemT_co, FieldT]):
+    """Results in their order.
 
     It has a length and can be iterated. An item is found by its place or by its name,
-    and a slice has the same class.
+    and a slice has the same class. It is not a ``Sequence``, so that libraries of data
+    frames take its frame, and do not mistake it for a list of opaque objects.
     """
 
-    __slots__ = ()
+    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
 
-    if TYPE_CHECKING:
-        _items: tuple[ItemT_co, ...]
-
-        @functools.cached_property
-        def _places(self) -> Mapping[Any, list[int]]:
-            """The places of the items by their names: a scan of thousands for each of
-            them would take seconds.
-            """
-            return {}
-
-    @abstractmethod
-    def _names(self) -> Sequence[Any]:
-        """The name that each item is found by."""
-
-    def _find_places(self) -> Mapping[Any, list[int]]:
+    @functools.cached_property
+    def _places(self) -> Mapping[Any, list[int]]:
+        """The places of the items by their names: a scan of thousands for each of them
+        would take seconds.
+        """
         places: defaultdict[Any, list[int]] = defaultdict(list)
         for place, name in enumerate(self._names()):
             places[name].append(place)
         return dict(places)
+
+    @abstractmethod
+    def _names(self) -> Sequence[Any]:
+        """The name that each item is found by."""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -603,6 +547,8 @@ class Listed(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     def __getitem__(self, index: int | str | date | slice | None) -> ItemT_co | Self:
         if isinstance(index, slice):
             return self._part(index)
+        if isinstance(index, JsonName):
+            return cast("ItemT_co", index.value)
         place = self._place_of(index) if isinstance(index, str | date | None) else index
         return self._items[place]
 
@@ -650,46 +596,10 @@ class Listed(HasRows[FieldT], Displayed, Generic[ItemT_co, FieldT]):
     def __repr__(self) -> str:
         return self._as_text()
 
-
-@attrs.frozen(repr=False)
-class Items(Listed[ItemT_co, FieldT], Generic[ItemT_co, FieldT]):
-    """Results in their order.
-
-    It is not a ``Sequence``, so that libraries of data frames take its frame, and do
-    not mistake it for a list of opaque objects.
-    """
-
-    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced(self)
 
-    @functools.cached_property
-    def _places(self) -> Mapping[Any, list[int]]:
-        return self._find_places()
 
-
-# Without slots, which a tuple can't have.
-@attrs.frozen(repr=False, slots=False)
-class Rows(Listed[ItemT_co, FieldT], TupleOf[ItemT_co], Generic[ItemT_co, FieldT]):
-    """Entries or websites in their order, each a ``Row``.
-
-    It is a ``Sequence``, and a tuple for libraries that know lists by their class, such
-    as FastAPI.
-    """
-
-    _items: tuple[ItemT_co, ...] = attrs.field(default=(), converter=as_tuple)
-
-    def __new__(cls, items: Iterable[ItemT_co] = (), **_values: object) -> Self:
-        """Make the tuple; the other values are attributes."""
-        make: Any = super().__new__
-        return cast("Self", make(cls, items))
-
-    def __attrs_post_init__(self) -> None:
-        # The tuple has used up what was given, where that was an iterator.
-        iterate = cast("Any", tuple).__iter__
-        object.__setattr__(self, "_items", tuple(iterate(self)))
-
-    @cached_property
-    def _places(self) -> Mapping[Any, list[int]]:
-        return self._find_places()
+@attrs.frozen(repr=False)
+class Rows(Items[ItemT_co, FieldT], Sequence[ItemT_co], Generic[ItemT_co, FieldT]):
+    """Entries or websites in their order, each a ``Row``. It is a ``Sequence``."""

@@ -265,7 +265,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @explained("plot")
-@attrs.frozen(repr=False, slots=False)
+@attrs.frozen(repr=False)
 class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
@@ -288,7 +288,9 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
 
     name: str = attrs.field(kw_only=True, eq=False)
     """The name of the field, such as ``"pages"``."""
-    entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
+    entry_type: type[EntryT_co] = attrs.field(
+        kw_only=True, eq=False, metadata={"in_json": False}
+    )
     """The class of the entries; an empty list has its columns, too."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit, so that the service may have more
@@ -306,6 +308,17 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     filters: str = attrs.field(default="", kw_only=True, eq=False)
     """What the counts are limited to, such as ``"page=/blog, country=NL"``; empty if
     they are of the whole website. A list that is shown alone names it."""
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The list as plain values, ready for JSON: the entries as ``items``, the names
+        of their values as ``columns``, and what else is known of it.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=30)
+        >>> values = client.stats.get(query.limit(2)).countries.to_dict()
+        >>> [item["value"] for item in values["items"]], values["truncated"]
+        (['US', 'DE'], True)
+        """
+        return {**super().to_dict(), "columns": [*self.entry_type.columns]}
 
     def column(self, name: str) -> list[Any]:
         """One value of every entry.

@@ -88,7 +88,8 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
         name is the requested one, with the page and the filters if the query has them.
-        Without a zone in the response, the requested zone is used, too.
+        Without a zone in the response, the requested zone is used, too. ``index`` and
+        ``error`` are beside it, as of a ``Failed``.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
         >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
@@ -96,7 +97,13 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
         'semicomplete.com'
         """
         zone = self.stats.timezone or self.query.params().get("timezone")
-        return {**self.stats.to_dict(), "timezone": zone, **subject(self.query)}
+        return {
+            **self.stats.to_dict(),
+            "timezone": zone,
+            **subject(self.query),
+            "index": self.index,
+            "error": None,
+        }
 
     def _displayed(self) -> Stats:
         return self.stats
@@ -141,10 +148,12 @@ class Failed(Displayed, Named):
         raise self.error
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The query as plain values, ready for JSON, with the ``error`` as a text."""
+        """The query as plain values, ready for JSON, with its website and days, and the
+        ``error`` as an object: its ``type``, its ``text`` and what else is known of it.
+        """
         names = ("timezone", "first_day", "last_day")
         days = zip(names, map(for_json, days_of(self)), strict=True)
-        return {"hostname": self.query.hostname, **dict(days), "error": error_of(self)}
+        return {"hostname": self.query.hostname, **dict(days), **super().to_dict()}
 
     def _displayed(self) -> Table:
         return Table(label_of(self.query), [column_of("", [error_of(self)])])
@@ -331,7 +340,9 @@ class CollectedOutcomes(
     _items: tuple[Outcome[FieldsT_contra], ...] = attrs.field(
         default=(), converter=_in_order
     )
-    _collect: Collect | None = attrs.field(default=None, eq=False)
+    _collect: Collect | None = attrs.field(
+        default=None, eq=False, metadata={"in_json": False}
+    )
 
     @property
     def succeeded(self) -> tuple[Succeeded[FieldsT_contra], ...]:

@@ -41,6 +41,7 @@ from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Headers, JsonValue, load_json
+from sitestats._wire.values import plain
 
 from . import late
 from .bases import Displayed, HasLists, Named, draw, reduced
@@ -336,16 +337,22 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         return cast("dict[str, JsonValue]", load_json(self.body))
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: the website, the ``page`` and the
-        ``filters`` that the query has, the period and the requested values.
-        ``truncated`` names the lists that were cut by the limit.
+        """The result as plain values, ready for JSON: the ``query``, the website, the
+        ``page`` and the ``filters`` that the query has, the period and the requested
+        values. ``truncated`` names the lists that were cut by the limit, and
+        ``problems`` what can't be read.
+
+        ``from_dict`` reads it again, as it would read the response: ``body`` and
+        ``raw()`` have what the JSON has then.
         """
-        names = (*ENVELOPE, "first_day", "last_day", "partial")
+        names = (*ENVELOPE, "first_day", "last_day", "partial", "responded_at")
         lists, about = dict(self._entries()), subject(self.query)
         del about["hostname"]
         return {
+            "query": self.query.to_dict(),
             **{name: for_json(getattr(self, name)) for name in names},
             **about,
+            "problems": plain(self.problems),
             "truncated": [name for name, entries in lists.items() if entries.truncated],
             **self._values,
             **{

@@ -23,14 +23,6 @@ class _NamedValues(Displayed, Row):
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced(self)
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The values by their names, ready for JSON.
-
-        >>> client.websites.list()[0].to_dict()["hostname"]
-        'semicomplete.com'
-        """
-        return attrs.asdict(self, filter=lambda field, _: field.name != "problems")
-
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
         title = values.pop("hostname")
@@ -93,7 +85,7 @@ class Website(_NamedValues):
         return tuple(problem.where.rpartition(".")[2] for problem in self.problems)
 
 
-@attrs.frozen(repr=False, slots=False)
+@attrs.frozen(repr=False)
 class WebsiteList(Rows[Website, Never]):
     """The websites that the service lists: ``client.websites.list()``.
 

@@ -18,6 +18,7 @@ from sitestats._configuration.settings import positive_count
 from sitestats._public import Public
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import HasHostname
+from sitestats._wire.values import Value
 
 from .keys import MAX_AGE
 
@@ -54,7 +55,7 @@ _INHERITED: Final[list[sqlite3.Connection]] = []
 
 
 @attrs.frozen
-class StoreStats(Public):
+class StoreStats(Value):
     """The size and the use of a store: ``Store.stats()``."""
 
     responses: int

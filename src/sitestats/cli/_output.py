@@ -205,7 +205,7 @@ def print_rows(
                     show(_failure(parameters.hostname, about, wrong.error))
             elif is_json:
                 joined: Any = _joined([row], size)
-                show({**joined[0].to_dict()})
+                show(as_printed(joined[0]))
             else:
                 kept.append(row)
     if view.output == "json":
@@ -218,6 +218,16 @@ def print_rows(
         codes.append(Code.BAD_RESPONSE)
     # The options are valid for the others, so the error is about this website.
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
+
+
+_NOT_PRINTED: Final = frozenset(("query", "index", "error", "now", "before"))
+"""What the JSON of a result has for who reads it again: a shell knows its query."""
+
+
+def as_printed(result: Any) -> dict[str, Any]:
+    """The JSON of a result, or of two that are compared."""
+    values: Mapping[str, Any] = result.to_dict()
+    return {name: value for name, value in values.items() if name not in _NOT_PRINTED}
 
 
 def _print(joined: Found, view: View) -> None:

@@ -23,6 +23,7 @@ from ._output import (
     Row,
     Rows,
     View,
+    as_printed,
     make_console,
     print_document,
     print_json,
@@ -163,7 +164,7 @@ def _print_one(
 ) -> None:
     match view.output:
         case "json":
-            print_json(shown.to_dict())
+            print_json(as_printed(shown))
         case "xlsx":
             print_workbook(shown)
         case "html" | "markdown":

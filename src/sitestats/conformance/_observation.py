@@ -135,6 +135,8 @@ def as_read(response: HttpResponse, request: HttpRequest) -> HttpResponse:
                 query = StatsQuery.from_url(address)
                 parameters = parameters_of(query)
                 data = read_stats(response, request, query, parameters).to_dict()
+                # No two services respond at the same time.
+                del data["responded_at"]
     except SiteStatsError as error:
         return HttpResponse(0, {"content-type": type(error).__name__})
     return HttpResponse(OK[0], {}, json.dumps(data).encode())

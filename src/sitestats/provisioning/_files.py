@@ -28,7 +28,7 @@ Cells: TypeAlias = tuple[str, Sequence[Any]]
 """The place of a row of a table, and its cells."""
 
 OF_THE_SERVICE: Final = frozenset(
-    ("hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra")
+    ["hasssl", "hasscript", "ownhostname", "pageviews", "events", "extra", "problems"]
 )
 """The columns of a saved list of websites that only the service decides."""
 _TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, Never, TypeAlias, get_args
+from typing import ClassVar, Final, Literal, Never, TypeAlias, get_args
 
 import attrs
 
 from sitestats._base.errors import InvalidResponseError, SiteStatsError, StatusError
 from sitestats._base.text import counted, shown
-from sitestats._public import Public
-from sitestats._results.bases import Displayed, HasRows, Table
+from sitestats._results.bases import Displayed, HasRows, Named, Table
 from sitestats._results.tables import Column, of_rows
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
+from sitestats._wire.values import Value
 
 from ._specs import Difference, WebsiteSpec, as_added, by_hostname, differences_of
 
@@ -46,7 +46,7 @@ def message_of(error: SiteStatsError | None) -> str | None:
 
 
 @attrs.frozen
-class ProvisionedWebsite(Public):
+class ProvisionedWebsite(Value):
     """One website of a plan or a report.
 
     Its ``state`` is one of:
@@ -62,6 +62,8 @@ class ProvisionedWebsite(Public):
       plan, it may be a website of the list whose host name can't be read;
     * ``"not_tried"``: no request to add it reached the service.
     """
+
+    _worked_out: ClassVar[tuple[str, ...]] = ("hostname", "expected", "as_specified")
 
     spec: WebsiteSpec
     """The website as it should be."""
@@ -119,13 +121,6 @@ class ProvisionedWebsite(Public):
             "error": message_of(self.error),
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """This item for JSON; ``differences`` are a list of objects with ``field``,
-        ``expected`` and ``found``.
-        """
-        differences = [difference.to_dict() for difference in self.differences]
-        return {**self.row(), "differences": differences}
-
     def detail(self) -> str:
         """The text beside the state; often it is empty."""
         if self.state == "to_add":
@@ -139,8 +134,10 @@ class ProvisionedWebsite(Public):
 
 
 @attrs.frozen(repr=False)
-class _Items(HasRows[Never], Displayed):
+class _Items(HasRows[Never], Displayed, Named):
     """One item for each specification: what plans and reports have in common."""
+
+    _worked_out: ClassVar[tuple[str, ...]] = ("complete",)
 
     items: tuple[ProvisionedWebsite, ...]
     """The outcome of each specification, in the given order."""
@@ -181,15 +178,6 @@ class _Items(HasRows[Never], Displayed):
         ]
         websites = counted(len(self.items), "website")
         return f"{websites}: {', '.join(states) or 'nothing to do'}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, and ``items`` with one object each.
-
-        Their ``differences`` are a list of objects with ``field``, ``expected`` and
-        ``found``.
-        """
-        items = [item.to_dict() for item in self.items]
-        return {"complete": self.complete, "items": items}
 
     def changes(self) -> str:
         """The text of ``str``, without the websites that are ``present``.
@@ -325,14 +313,6 @@ class ProvisioningReport(_Items):
                 f"{len(wrong):,} of {counted(len(self.items), 'website')} are not as "
                 f"specified: {'; '.join(lines)}"
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, ``stopped``, and ``items`` with one object each.
-
-        Their ``differences`` are a list of objects with ``field``, ``expected`` and
-        ``found``.
-        """
-        return {"stopped": message_of(self.stopped), **super().to_dict()}
 
     def _notes(self) -> list[str]:
         stopped = (

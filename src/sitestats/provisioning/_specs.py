@@ -22,15 +22,16 @@ from sitestats._base.text import shown
 from sitestats._base.zone_words import hidden_meaning
 from sitestats._base.zones import same_zone
 from sitestats._protocol.requests import website_value
-from sitestats._public import Public
 from sitestats._query.rules import Problems
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
+from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import Value
 
 from ._lists import load_fields
 
 
 @attrs.frozen
-class WebsiteSpec(Public):
+class WebsiteSpec(Value):
     """A website as it should be (section 4.2).
 
     Args:
@@ -83,6 +84,16 @@ class WebsiteSpec(Public):
                 message = f"must be true or false, not {shown(accepts)}"
                 rule, where = "website-accept-differing", "accept_differing"
                 problems.append(Problem(message, rule, where=where))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The specification as plain values, ready for JSON, with the host name as it
+        was given.
+
+        >>> from sitestats import WebsiteSpec
+        >>> WebsiteSpec("Bücher.example", public=True).to_dict()["hostname"]
+        'Bücher.example'
+        """
+        return {**super().to_dict(), "hostname": self.written}
 
     @classmethod
     def load(
@@ -291,22 +302,18 @@ def _duplicate(
 
 
 @attrs.frozen
-class Difference(Public):
+class Difference(Value):
     """One value of a website that differs from its specification."""
 
-    name: str
+    field: str
     """``"timezone"``, ``"public"``, ``"label"``, or ``"hostname"`` where the
     service added the website under another one."""
     expected: str | bool
     found: str | bool | None
 
-    def to_dict(self) -> dict[str, str | bool | None]:
-        """For JSON: ``field``, ``expected`` and ``found``."""
-        return {"field": self.name, "expected": self.expected, "found": self.found}
-
     def __str__(self) -> str:
         found, expected = _text(self.found), _text(self.expected)
-        return f"{self.name} is {found} and should be {expected}"
+        return f"{self.field} is {found} and should be {expected}"
 
 
 def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show

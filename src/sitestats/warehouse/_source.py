@@ -292,6 +292,7 @@ class _Run:
         rows = Rows("websites")
         for website in self._listed():
             values: Any = {**website.to_dict(), "hostname": _hostname_of(website)}
+            del values["problems"]
             rows.add(**values, listed_at=self._moment())
         yield from rows.take()
 

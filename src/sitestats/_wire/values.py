@@ -1,0 +1,88 @@
+"""Public values that become JSON, and are read again from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+from sitestats._public import Public
+
+from .messages import JsonValue
+
+
+class JsonName(str):
+    """A name in ``dict(value)``, with its value there."""
+
+    __slots__ = ("value",)
+    value: JsonValue
+
+
+class Value(Public):
+    """A value that becomes JSON, by which other libraries know it.
+
+    FastAPI and pydantic use that JSON, and so does ``make_converter``. ``dict`` makes
+    it, too: FastAPI calls that for what is in a dict.
+    """
+
+    __slots__ = ()
+
+    _worked_out: ClassVar[tuple[str, ...]] = ()
+    """The properties that its JSON has beside its attributes."""
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The values by their names, ready for JSON."""
+        names = {**attributes_of(type(self)), **{n: n for n in self._worked_out}}
+        return {name: plain(getattr(self, names[name])) for name in names}
+
+    if not TYPE_CHECKING:
+
+        def keys(self) -> Iterator[JsonName]:
+            """The names of ``to_dict()``, for ``dict(value)``."""
+            for text, value in self.to_dict().items():
+                name = JsonName(text)
+                name.value = value
+                yield name
+
+        def __getitem__(self, name: str) -> JsonValue:
+            """A value by its name, for ``dict(value)``."""
+            if isinstance(name, JsonName):
+                return name.value
+            raise TypeError(f"{type(self).__name__} has no items: read its attributes")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, JsonValue]) -> Self:
+        """Read what ``to_dict`` returned, also after it was JSON.
+
+        Each value is checked, as JSON may come from anybody. What ``to_dict`` worked
+        out is worked out again.
+
+        Raises:
+            InvalidInputError: A value is not as ``to_dict`` makes it; ``problems`` of
+                the error has the JSON path of each.
+        """
+        from sitestats._reading.converting import read_again
+
+        return cast("Self", read_again(values, cls))
+
+
+def attributes_of(kind: Any) -> dict[str, str]:
+    """The attributes that make a value, by their names in its JSON."""
+    return {
+        field.alias: field.name
+        for field in kind.__attrs_attrs__
+        if field.init and field.metadata.get("in_json", True)
+    }
+
+
+def plain(value: Any) -> JsonValue:
+    """*value* as JSON can have it."""
+    if hasattr(value, "to_dict"):
+        return cast("JsonValue", value.to_dict())
+    if isinstance(value, list | tuple):
+        return [*map(plain, cast("list[Any]", value))]
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {name: plain(item) for name, item in items}
+    known: JsonValue = value.isoformat() if isinstance(value, date) else value
+    return known

@@ -1,0 +1,343 @@
+"""Results as JSON: there and back, and its schema, by which FastAPI describes it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, get_origin
+
+import pytest
+from hypothesis import given
+
+import sitestats
+import sitestats.provisioning
+import sitestats.types
+from inside import FIELDS
+from query_strategies import queries
+from sitestats import (
+    AddedWebsite,
+    Entries,
+    EventCount,
+    Failed,
+    FieldNotRequestedError,
+    HistogramEntry,
+    InvalidInputError,
+    ListEntry,
+    NotFoundError,
+    Outcome,
+    Outcomes,
+    PageEntry,
+    Problem,
+    SetupReport,
+    SiteStatsError,
+    Stats,
+    StatsQuery,
+    Succeeded,
+    Website,
+    WebsiteList,
+    WebsiteSpec,
+    make_converter,
+)
+from sitestats.emulator import Emulator
+from sitestats.provisioning import (
+    Difference,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
+from sitestats.types import (
+    Change,
+    Changes,
+    ComparedPair,
+    Comparison,
+    Comparisons,
+    EntryChange,
+    HourEntry,
+    NamedPeriod,
+    TimedListEntry,
+    TimedPageEntry,
+    WeekEntry,
+)
+
+pydantic = pytest.importorskip("pydantic")
+
+QUERY = StatsQuery("semicomplete.com").fields(*FIELDS).all_events().last(days=3)
+SPECS = [
+    WebsiteSpec("semicomplete.com", timezone="Asia/Tokyo"),
+    WebsiteSpec("bücher.example", public=True, label="é", accept_differing=True),
+]
+CONVERTER = make_converter()
+
+
+def results_of(query: StatsQuery) -> list[tuple[Any, Any]]:
+    """Types, and a result of each that has to do with a query."""
+    client = Emulator.demo().client()
+    outcomes = client.stats.get_many([query, query.website("no.example")]).collect()
+    stats = outcomes[0].result()
+    compared = client.stats.compare([query, query.website("no.example")])
+    comparison = compared[0]
+    lists = [getattr(stats, name) for name in stats.requested if name in LISTS]
+    return [
+        (StatsQuery, query),
+        (Stats, stats),
+        (Succeeded, outcomes[0]),
+        (Failed, outcomes[1]),
+        (Outcome, outcomes[0]),
+        (Outcome, outcomes[1]),
+        (Outcomes, outcomes),
+        (SiteStatsError, outcomes[1].error),
+        (Comparison, comparison),
+        (Comparisons, compared),
+        *((Entries, entries) for entries in lists),
+        *((Changes, changes) for changes in comparison.lists.values()),
+        *((Change, change) for change in comparison.totals.values()),
+    ]
+
+
+LISTS = {*FIELDS, "events"} - {"pageviews", "visitors", "seconds_on_page"}
+
+
+def results() -> list[tuple[Any, Any]]:
+    """Types, and a result of each."""
+    client = Emulator.demo().client()
+    named = QUERY.during("last-month").timezone("Asia/Tokyo")
+    stats = client.stats.get(QUERY)
+    hours = client.stats.get(QUERY.interval("hour"))
+    weeks = client.stats.get(QUERY.interval("week"))
+    compared = client.stats.compare([QUERY])
+    of_hours = client.stats.compare(QUERY.interval("hour"))
+    websites = client.websites.list()
+    plan, report = client.websites.plan(SPECS), client.websites.ensure(SPECS)
+    return [
+        *results_of(QUERY),
+        (Stats[Literal["visitors", "pages"]], stats),
+        (Succeeded[Literal["visitors"]], Succeeded(QUERY, 0, stats)),
+        (Comparison[Literal["visitors"]], compared[0]),
+        (StatsQuery, named),
+        (NamedPeriod, NamedPeriod.from_dict(named.to_dict()["period"])),  # type: ignore[arg-type]
+        (Stats, hours),
+        (Entries[HistogramEntry], hours.histogram),
+        (Entries[PageEntry], stats.pages),
+        (Entries[HistogramEntry], weeks.histogram[:0]),
+        (PageEntry, PageEntry("/a", 3, 2)),
+        (TimedPageEntry, stats.pages[0]),
+        (ListEntry, ListEntry(None, 3, 2)),
+        (TimedListEntry, stats.countries[0]),
+        (HistogramEntry, stats.histogram[0]),
+        (HourEntry, hours.histogram[0]),
+        (WeekEntry, weeks.histogram[0]),
+        (EventCount, stats.events[0]),
+        (ComparedPair, ComparedPair(Succeeded(QUERY, 0, stats), None)),
+        (Comparison, of_hours),
+        (Changes, of_hours["histogram"]),
+        (EntryChange, of_hours["histogram"][0]),
+        (EntryChange, compared[0]["pages"][0]),
+        (EntryChange, compared[0]["events"][0]),
+        (WebsiteList, websites),
+        (Website, websites[0]),
+        (AddedWebsite, client.websites.add("new.example")),
+        (Problem, StatsQuery("a.example").problems()[0]),
+        (WebsiteSpec, SPECS[1]),
+        (ProvisioningPlan, plan),
+        (ProvisioningReport, report),
+        (ProvisionedWebsite, report.items[0]),
+        (Difference, report.items[0].differences[0]),
+        (SetupReport, client.check()),
+        (sitestats.types.SetupRow, client.check().rows[0]),
+    ]
+
+
+RESULTS = results()
+
+
+def said(value: Any) -> Any:
+    """What makes values equal: of errors, too."""
+    return (type(value), str(value)) if isinstance(value, Exception) else value
+
+
+def copies_of(kind: Any, result: Any) -> dict[str, Any]:
+    """The result after each way there and back."""
+    text = json.dumps(result.to_dict())
+    adapter = pydantic.TypeAdapter(dict[str, kind])
+    by_cattrs = json.loads(json.dumps(CONVERTER.unstructure([result])))
+    ways: dict[str, Callable[[], Any]] = {
+        "from_dict": lambda: type(result).from_dict(json.loads(text)),
+        "pydantic": lambda: adapter.validate_json(adapter.dump_json({"": result}))[""],
+        "pydantic.python": lambda: adapter.validate_python({"": json.loads(text)})[""],
+        "cattrs": lambda: CONVERTER.structure(by_cattrs, list[kind])[0],
+        "pickle": lambda: pickle.loads(pickle.dumps(result)),
+        "copy": lambda: copy.copy(result),
+        "deepcopy": lambda: copy.deepcopy(result),
+    }
+    return {name: way() for name, way in ways.items()}
+
+
+@pytest.mark.parametrize(("kind", "result"), RESULTS, ids=lambda one: str(one)[:40])
+def test_a_value_comes_back_from_json(kind: Any, result: Any) -> None:
+    """It is equal after each way there and back, and so is its JSON."""
+    for way, again in copies_of(kind, result).items():
+        assert type(again) is type(result), way
+        assert said(again) == said(result), way
+        assert again.to_dict() == result.to_dict(), way
+        assert isinstance(result, Exception) or hash(again) == hash(result), way
+
+
+@given(queries())
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_results_of_any_query_come_back(query: StatsQuery) -> None:
+    """Whatever was requested, of whichever period, in whichever zone."""
+    client = Emulator.demo().client()
+    try:
+        client.stats.get(query)
+    except SiteStatsError:
+        return
+    for kind, result in results_of(query):
+        for way, again in copies_of(kind, result).items():
+            assert said(again) == said(result), way
+            assert again.to_dict() == result.to_dict(), way
+
+
+@pytest.mark.parametrize(("kind", "result"), RESULTS, ids=lambda one: str(one)[:40])
+def test_json_is_as_its_schema_says(kind: Any, result: Any) -> None:
+    """Each value is of its type, and pydantic's JSON is that of ``to_dict``."""
+    adapter = pydantic.TypeAdapter(dict[str, kind])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = json.loads(adapter.dump_json({"one": result}))["one"]
+    assert made == json.loads(json.dumps(result.to_dict()))
+    schema = adapter.json_schema(mode="serialization")
+    assert schema == adapter.json_schema(mode="validation")
+    assert "properties" in json.dumps(schema)
+
+
+def test_a_schema_has_the_requested_fields() -> None:
+    """They are required, with their nulls, and other ones are not named."""
+    kind = Stats[Literal["pages", "seconds_on_page"]]
+    schema = pydantic.TypeAdapter(kind).json_schema(mode="serialization")
+    assert schema["title"] == "StatsOfPagesAndSecondsOnPage"
+    assert {"pages", "seconds_on_page", "hostname"} <= {*schema["required"]}
+    assert "visitors" not in schema["properties"]
+    types = [one["type"] for one in schema["properties"]["seconds_on_page"]["anyOf"]]
+    assert types == ["number", "null"]
+    both = pydantic.TypeAdapter(Stats).json_schema(mode="serialization")
+    assert {*FIELDS, "events"} <= both["properties"].keys() - {*both["required"]}
+
+
+@pytest.mark.parametrize(("kind", "result"), RESULTS, ids=lambda one: str(one)[:40])
+def test_other_json_is_refused(kind: Any, result: Any) -> None:
+    """JSON may come from anybody: an error says what is wrong and where."""
+    adapter = pydantic.TypeAdapter(kind)
+    own: Any = get_origin(kind) or kind
+    assert adapter.validate_python(result) is result
+    for wrong in (None, 5, [result.to_dict()], {}, {"value": 5}):
+        with pytest.raises(ValueError, match="validation error"):
+            adapter.validate_python(wrong)
+        if isinstance(own, type):
+            with pytest.raises(ValueError, match=r"."):
+                own.from_dict(wrong)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"visitors": "3"}, r"\$\.visitors: expected an integer, got the string '3'"),
+        ({"pages": [{"value": "/"}]}, r"\$\.pages\[0\]\.pageviews: is missing"),
+        ({"query": None}, r"\$\.query: expected an object, got null"),
+        ({"responded_at": "now"}, r"\$\.responded_at: expected a time"),
+        ({"hostname": "other.example"}, "the response is about 'other.example'"),
+    ],
+)
+def test_a_wrong_value_is_named(change: dict[str, Any], words: str) -> None:
+    """By its path. A result is checked as the response to its query."""
+    query = StatsQuery("a.example").fields("visitors", "pages")
+    values = Stats.of(query, visitors=3, pages=[("/", 3, 2)]).to_dict()
+    wrong = {**values, **change}
+    if "visitors" in change or "pages" in change:
+        problems = Stats.from_dict(wrong).problems
+        text = "; ".join(map(str, problems))
+    else:
+        with pytest.raises(InvalidInputError) as caught:
+            Stats.from_dict(wrong)
+        text = str(caught.value)
+    assert re.search(words, text), text
+
+
+def test_what_can_not_be_read_comes_back_as_unknown() -> None:
+    """A list without some entries stays one, and tells of no zeros."""
+    query = StatsQuery("a.example").fields("visitors", "pages")
+    page = {"value": "/", "pageviews": 3, "visitors": 2}
+    body = {"visitors": "many", "pages": [page, {"value": 7}]}
+    with pytest.warns(sitestats.SiteStatsWarning):
+        stats = Stats.from_body(query, json.dumps(body).encode())
+    again = Stats.from_dict(json.loads(json.dumps(stats.to_dict())))
+    assert again.problems == stats.problems
+    assert (again, again.pages.incomplete) == (stats, True)
+    for one in (stats, again):
+        with pytest.raises(sitestats.InvalidResponseError, match="'visitors'"):
+            _ = one.visitors
+
+
+def test_a_type_of_fields_refuses_a_result_without_them() -> None:
+    """A view that needs visitors gets no body without any."""
+    stats = Stats.of(StatsQuery("a.example").fields("pageviews"), pageviews=3)
+    adapter = pydantic.TypeAdapter(Stats[Literal["visitors"]])
+    for given_ in (stats, stats.to_dict()):
+        with pytest.raises(ValueError, match="visitors: was not requested"):
+            adapter.validate_python(given_)
+    with pytest.raises(ValueError, match="has no PageEntry"):
+        pydantic.TypeAdapter(Entries[PageEntry]).validate_python(
+            Entries[ListEntry]([], name="countries", entry_type=ListEntry).to_dict()
+        )
+
+
+def returning(value: object) -> Any:
+    """A view that returns *value*."""
+    return lambda: value
+
+
+def test_an_application_takes_and_returns_every_kind() -> None:
+    """FastAPI reads each as a body, and returns it, with or without an annotation."""
+    fastapi = pytest.importorskip("fastapi")
+    client = pytest.importorskip("fastapi.testclient").TestClient
+    for kind, result in RESULTS:
+        app = fastapi.FastAPI()
+
+        def view(value: Any) -> Any:
+            return value
+
+        body = Annotated[kind, fastapi.Body()]
+        view.__annotations__ = {"value": body, "return": kind}
+        app.post("/")(view)
+        app.get("/")(returning({"today": result}))
+        browser = client(app)
+        if isinstance(result, Exception):
+            continue
+        sent = json.loads(json.dumps(result.to_dict()))
+        response = browser.post("/", json=sent)
+        assert (kind, response.status_code, response.json()) == (kind, 200, sent)
+        assert browser.post("/", json={}).status_code == 422
+        assert browser.get("/openapi.json").status_code == 200
+        assert browser.get("/").json() == {"today": sent}
+
+
+def test_every_public_result_is_a_type_for_pydantic() -> None:
+    """As a field, in a list and in a dict."""
+    modules = (sitestats, sitestats.types, sitestats.provisioning)
+    every = [getattr(one, name) for one in modules for name in dir(one)]
+    found = {
+        kind for kind in every if isinstance(kind, type) and hasattr(kind, "from_dict")
+    }
+    assert len(found) > 50
+    for kind in found:
+        pydantic.TypeAdapter(list[kind])
+        pydantic.TypeAdapter(dict[str, kind]).json_schema()
+    known = {type(result) for _, result in RESULTS}
+    errors = {kind for kind in found if issubclass(kind, SiteStatsError)}
+    others = {Outcomes, sitestats.AsyncOutcomes, sitestats.types.StoreStats}
+    assert found - errors - known <= others
+    assert NotFoundError in errors
+    assert FieldNotRequestedError in errors
