@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from inside import settings_of
-from sitestats import Client
+from sitestats import Client, SiteStatsWarning, WebsiteSpec
 from sitestats._base.text import csv_line
 from sitestats.provisioning import ProvisioningReport, _journal
 from sitestats.provisioning._ensure import EnsureFlow
@@ -20,6 +22,7 @@ __all__ = [
     "another_run",
     "csv_line",
     "journal_of",
+    "load",
     "own_journals",
     "plan_websites",
     "table_of",
@@ -44,3 +47,16 @@ def journal_of(client: Client) -> Path:
 def another_run(client: Client) -> AbstractContextManager[Any]:
     """While it is open, another run adds websites for *client*'s account."""
     return _journal.open_journals(settings_of(client), None)
+
+
+def load(
+    data: bytes | str, name: str = "list", **options: Any
+) -> tuple[tuple[WebsiteSpec, ...], list[str]]:
+    """The specifications of a list of this name, and its notes."""
+    stream = io.BytesIO(data if isinstance(data, bytes) else data.encode())
+    stream.name = name
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        specs = WebsiteSpec.load(stream, **options)
+    assert all(warning.category is SiteStatsWarning for warning in caught)
+    return specs, [str(warning.message) for warning in caught]

@@ -5,27 +5,12 @@ at which place.
 from __future__ import annotations
 
 import io
-import warnings
-from typing import Any
 
 import pytest
 
-from sitestats import InvalidInputError, SiteStatsWarning, WebsiteSpec
+from provisioning.inside import load
+from sitestats import InvalidInputError, WebsiteSpec
 from sitestats.provisioning import read_hostnames
-
-
-def load(
-    data: bytes | str, **options: Any
-) -> tuple[tuple[WebsiteSpec, ...], list[str]]:
-    """The specifications of a list, and its notes."""
-    stream = io.BytesIO(data if isinstance(data, bytes) else data.encode())
-    stream.name = "list"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        specs = WebsiteSpec.load(stream, **options)
-    assert all(warning.category is SiteStatsWarning for warning in caught)
-    return specs, [str(warning.message) for warning in caught]
-
 
 SHOP = WebsiteSpec("shop.example", "Europe/Amsterdam", public=True, label="Shop, old")
 BLOG = WebsiteSpec("blog.example")
@@ -161,8 +146,14 @@ def test_addresses_of_dashboards_are_no_columns() -> None:
     assert host.text == text.decode().strip()
 
 
-YES = "ИСТИНА Истина VERDADEIRO ІСТИНА ΣΩΣΤΟ IGAZ PRAWDA PATIESS 真 DOĞRU Tõene"
-NO = "ЛОЖЬ ложь FALSO ХИБНІСТЬ ΛΑΘΟΣ HAMIS FAŁSZ APLAMS 假 YANLIŞ Väär"
+YES = """
+    YES 1 true WAHR ja waar VRAI oui SÍ EVET ИСТИНА Истина VERDADEIRO ІСТИНА ΣΩΣΤΟ IGAZ
+    PRAWDA PATIESS 真 DOĞRU Tõene
+"""
+NO = """
+    no 0 false Falsch nein ONWAAR faux NÃO hayir ЛОЖЬ ложь FALSO ХИБНІСТЬ ΛΑΘΟΣ HAMIS
+    FAŁSZ APLAMS 假 YANLIŞ Väär
+"""
 
 
 def test_truth_values_are_read_in_the_languages_of_spreadsheets() -> None:

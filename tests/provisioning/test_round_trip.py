@@ -44,6 +44,7 @@ def written(websites: Any) -> dict[str, bytes]:
 @settings(max_examples=6)  # each is sent to four emulators
 @given(LABELS)
 @example(["''=x", "a\rb", "_x000D_", " ", "\xa0", "# x", "\ud7ff", "a;-1", "\n=1"])
+@example(["''=x;'-y;'z", "\n=x", "''tis", "_x005F_", "ü\r\n", "=x"])
 def test_each_label_comes_back_as_it_was(labels: list[str]) -> None:
     """A plan of the list that was written has nothing to do, and ``ensure`` adds the
     same labels to another account.
@@ -52,7 +53,9 @@ def test_each_label_comes_back_as_it_was(labels: list[str]) -> None:
     for number, label in enumerate(labels):
         ours.add_website(f"w{number}.example", timezone="Asia/Tokyo", label=label)
     with ours.client() as client:
-        files = written(client.websites.list())
+        listed = client.websites.list()
+        assert client.websites.plan(map(WebsiteSpec.of, listed)).complete
+        files = written(listed)
         for name, data in files.items():
             specs = WebsiteSpec.load(io.BytesIO(data))
             assert client.websites.plan(specs).complete, name

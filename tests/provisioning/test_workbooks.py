@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import xlsxwriter
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sitestats import InvalidInputError, SiteStatsWarning, WebsiteSpec
 
@@ -191,18 +189,6 @@ def test_entities_do_not_expand() -> None:
     for part in (SHEET, "xl/sharedStrings.xml"):
         with pytest.raises(InvalidInputError, match="damaged"):
             load(with_part(workbook(), expand, part))
-
-
-@settings(max_examples=25)  # each makes a workbook
-@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), max_size=9))
-def test_a_text_is_read_as_it_looks(labels: list[str]) -> None:
-    """Characters that XML can't hold, and texts that look like their escapes, are the
-    letters that a spreadsheet shows.
-    """
-    labels = ["a\rb", "_x000D_", "_x005F_", *labels]
-    rows = [["hostname", "label", "has_ssl"]]
-    rows += ([f"w{index}.example", label, "true"] for index, label in enumerate(labels))
-    assert [spec.label for spec in load(workbook(rows))] == labels
 
 
 def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:

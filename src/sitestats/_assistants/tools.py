@@ -10,6 +10,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -43,9 +44,6 @@ INSTRUCTIONS: Final = (
 )
 LARGEST_ANSWER: Final = 30_000
 """Characters of JSON: some ten thousand tokens, a twentieth of a usual context."""
-
-MOST_REPORTS: Final = 1000
-"""How many reports of one website and period a folder can have."""
 
 _ADVICE: Final = {
     "event-name": 'give each name by itself, without a comma, or ["*"] alone',
@@ -217,18 +215,17 @@ class Tools:
         """Write a workbook beside those that are there."""
         content = io.BytesIO()
         result.to_excel(content)
-        folder = cast("Path", self._reports)
         name = f"{hostname} {stats.first_day} to {stats.last_day}"
-        for number in range(1, MOST_REPORTS + 1):
-            suffix = f" ({number})" if number > 1 else ""
-            path = folder / f"{name}{suffix}.xlsx"
+        path = cast("Path", self._reports) / f"{name}.xlsx"
+        for number in count(2):
             try:
                 with path.open("xb") as file:
                     file.write(content.getvalue())
             except FileExistsError:
-                continue
-            return path.resolve()
-        raise WrongCallError(f"there are {MOST_REPORTS} reports named {name!r}")
+                path = path.with_name(f"{name} ({number}).xlsx")
+            else:
+                break
+        return path.resolve()
 
     # --- the query ------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import IO, Any, Final
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
@@ -127,24 +128,22 @@ def _read(book: Any, name: str) -> tuple[list[tuple[str, list[Any]]], list[str]]
 
 
 def _rows(sheet: Any, found: Found, where: str) -> Iterator[tuple[str, list[Any]]]:
-    covered = found.covered()
+    covered, filled = found.covered(), {*found.filled}
     # A sheet may say that it has a million rows, of which most are missing or formatted
     # alone. What is below the last value is not read.
     sheet.reset_dimensions()
-    last = found.filled[-1] if found.filled else 1
-    filled = {*found.filled}
-    for number, row in enumerate(sheet.iter_rows(max_row=last), start=1):
-        if number not in filled:
-            continue
-        cells = [
-            _shown(cell, where, number, column)
-            for column, cell in enumerate(row[: found.widest], start=1)
-        ]
-        for first, until in covered.get(number, ()):
-            cells += [""] * (until - len(cells))
-            for column in range(first, until + 1):
-                cells[column - 1] = problem(_MERGED, _place(where, number, column))
-        yield f"{where}!{number}", cells
+    rows = sheet.iter_rows(max_row=max(filled, default=1), max_col=found.widest or 1)
+    for number, row in enumerate(rows, start=1):
+        if number in filled:
+            yield (
+                f"{where}!{number}",
+                [
+                    problem(_MERGED, _place(where, number, column))
+                    if (number, column) in covered
+                    else _shown(cell, where, number, column)
+                    for column, cell in enumerate(row, start=1)
+                ],
+            )
 
 
 def _shown(cell: Any, where: str, row: int, column: int) -> str | bool | Problem:
@@ -197,26 +196,25 @@ class Found:
     merged: list[str] = attrs.field(factory=list[str])
     """The ranges of merged cells, such as ``"A1:B2"``."""
 
-    def covered(self) -> dict[int, list[tuple[int, int]]]:
-        """The columns of each row that merged cells cover: the first and the last."""
+    def covered(self) -> set[tuple[int, int]]:
+        """The rows and columns of what merged cells cover, without the first of each
+        area, which has the value.
+        """
         utils = load_extra("openpyxl.utils", extra="excel")
-        covered: dict[int, list[tuple[int, int]]] = {}
+        covered: set[tuple[int, int]] = set()
         number = 0
         for area in self.merged:
             left, top, right, bottom = utils.range_boundaries(area)
-            first, end = (
+            begin, end = (
                 bisect_left(self.filled, top),
                 bisect_right(self.filled, bottom),
             )
-            number += end - first
+            number += end - begin
             if number > len(self.filled) * self.widest:
                 # Cells that are merged twice would take hours.
                 raise ValueError(area)
-            for row in self.filled[first:end]:
-                # The first cell of all has the value.
-                begin = left + 1 if row == top else left
-                until = min(right, self.widest)
-                covered.setdefault(row, []).append((begin, until))
+            columns = range(left, min(right, self.widest) + 1)
+            covered |= {*product(self.filled[begin:end], columns)} - {(top, left)}
         return covered
 
 
