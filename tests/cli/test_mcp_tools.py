@@ -42,14 +42,15 @@ get_stats {"hostname": "H", "field": ["visitors"]} | did you mean 'fields'?
 get_stats {"hostname": "H"} | give fields, events, or both
 get_stats {"hostname": "H", "fields": ["pages"], "limit": 2000} | at most 100
 get_stats {"hostname": "H", "fields": ["pages"], "during": "October"} | not 'October'
-get_stats {"hostname": "H", "fields": ["pages"], "start": "March"} | takes months
+get_stats {"hostname": "H", "fields": ["pages"], "start": "March"} | during takes months
+get_stats {"hostname": "H", "fields": ["pages"], "during": "2026-1"} | during '2026-01'
 get_stats {"hostname": "H", "fields": ["pages"], "last": 7, "during": "2026"} | one of
 get_stats {"hostname": "H", "fields": ["pages"], "where": {"contry": "NL"}} | 'country'?
 get_stats {"hostname": "H", "fields": ["pages"], "where": "NL"} | where is an object
 get_stats {"hostname": "H", "events": ["*", "a"]} | ["*"] alone
 get_stats {"hostname": "no.example", "fields": ["pages"]} | does not know
 get_stats {"hostname": "no.example", "during": "last-week"} | list_websites
-compare_periods {"hostname": "H", "fields": ["visitors"]} | give last, or during
+compare_periods {"hostname": "H", "fields": ["visitors"]} | or use last …
 compare_periods {"hostname": "H", "fields": ["visitors"], "last": 7, "against": "x"} | x
 get_statistics {} | did you mean 'get_stats'?
 save_report {"hostname": "H"} | use one of list_websites

@@ -15,7 +15,7 @@ import pytest
 
 from commands import TODAY, exit_code, rows_of
 from emulator.inside import have_null_entries
-from sitestats import StatsQuery
+from sitestats import Client, StatsQuery
 
 if TYPE_CHECKING:
     from commands import Run
@@ -110,7 +110,10 @@ EACH = """
 --since 2026-03-05 --until 2026-03-01    | --since and --until: the end
 --interval hour --api-version 5          | use --api-version 6 or --interval day
 --path /                                 | use --where page=/
---where page=/a*b                        | --param NAME=VALUE sends any text
+--where page=/a*b                        | --param page=… sends it as it is
+--events '*'                             | give each name by itself, or use --all-events
+--since March                            | 'March': --during takes months and words
+--path /a --where page=/b                | leave --path /a or the filters page and pages
 --feild x                                | --fields
 --where 'country = NL'                   | 'country = NL' has blanks around the name
 --fields ''                              | --fields: '' is not a field
@@ -174,9 +177,11 @@ def test_every_problem_is_reported_at_once(
     assert emulator.requests == ()
 
 
-def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
+def test_control_characters_are_escaped(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Control characters in paths and referrers are shown, not sent to the terminal;
-    and CSV has no formula for a spreadsheet, unless it is raw.
+    a file of CSV has them, and no formula for a spreadsheet, unless it is raw.
     """
     path, campaign = "/\x1b[2J\x1b]0;owned\x07", '=HYPERLINK("http://x/";"\x1b[2J")'
     row = {"path": path, "document_referrer": "a\u202eb", "utm_campaign": campaign}
@@ -193,19 +198,9 @@ def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
     done = run("stats", "evil.example", "--last", 7, "--raw")
     assert done.code == 2
     assert "--raw is for CSV: add --format csv" in done.err
-
-
-def test_csv_in_a_terminal_is_escaped(
-    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file has the text as it is; a terminal would obey some of it."""
-    emulator.load([{"utm_campaign": "\x1b[2J\u200d"}], hostname="worse.example")
-    options = ("-f", "utm_campaigns", "--last", 7, "--format", "csv")
-    (row,) = rows_of(run("stats", "worse.example", *options).out)
-    assert row["value"] == "\x1b[2J\u200d"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    (row,) = rows_of(run("stats", "worse.example", *options).out)
-    assert row["value"] == r"\x1b[2J\u200d"
+    (row,) = rows_of(run("stats", "evil.example", *options).out)
+    assert "\\x1b[2J" in row["value"]
 
 
 def test_a_store_saves_requests(
@@ -487,12 +482,16 @@ def test_a_narrow_terminal_cuts_no_date_and_no_number(
 
 
 @pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])
-def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> None:
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_what_failed_is_on_stderr(
+    emulator: Emulator, run: Run, command: str, output: str
+) -> None:
     """One that fails spoils no other: it is a line on stderr, and an object in JSON.
-    The code is 3, as to wait does not help; or 4 where it helps one of them.
+    The code is 3, as to wait does not help; or 4 where it helps one of them, also if
+    only one of the two requests of a comparison failed.
     """
     hosts = (HOST, "nobody.example", BLOG)
-    done = run("stats", *hosts, *LAST, "--format", output)
+    done = run(command, *hosts, *LAST, "--format", output)
     assert done.code == 3
     assert done.out.count("semicomplete.com") == 2
     if output.startswith("json"):
@@ -506,7 +505,7 @@ def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> 
     assert line.startswith("sitestats: nobody.example today-4d to yesterday: the servi")
     assert summary == "sitestats: 1 of 3 failed"
     emulator.fail_next(1, status=503)
-    assert run("stats", *hosts, *LAST, "--retries", 0).code == 4
+    assert run(command, *hosts, *LAST, "--retries", 0).code == 4
 
 
 def test_each_failure_is_a_line(emulator: Emulator, run: Run) -> None:
@@ -644,18 +643,6 @@ def test_what_can_not_be_read_is_said_once(
         assert "DE" not in done.out.split(BLOG)[0].replace("DENIED", "")
 
 
-def test_a_comparison_that_failed(emulator: Emulator, run: Run) -> None:
-    """Of two requests one is enough to fail; it is one line and one object."""
-    emulator.fail_next(1, status=503, path=f"/{BLOG}.json")
-    options = ("--last", 2, "-f", "visitors", "--retries", 0, "--format", "jsonl")
-    done = run("compare", HOST, BLOG, *options)
-    assert done.code == 4
-    objects = [json.loads(line) for line in done.out.splitlines()]
-    assert [one.get("status") for one in objects] == [None, 503]
-    wrong = run("compare", "nobody.example", "--last", 2)
-    assert (wrong.code, wrong.out) == (3, "")
-
-
 @pytest.mark.parametrize("command", ["stats", "compare"])
 @pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG]])
 def test_workbooks(
@@ -671,3 +658,72 @@ def test_workbooks(
     assert (code, done.err) == (0, b"")
     book = openpyxl.load_workbook(io.BytesIO(done.out))
     assert book.worksheets[0].max_row == 1 + len(hosts)
+
+
+# --- formats, and requests at once ------------------------------------------------
+
+
+def test_json_of_one_comparison_is_an_object_with_all_lists(
+    emulator: Emulator, run: Run
+) -> None:
+    """It has what the table has, in the shape that ``stats`` prints."""
+    done = run("compare", HOST, "--last", 2, "--format", "json")
+    read = json.loads(done.out)
+    assert done.code == 0
+    assert read["visitors_change"] == 125
+    assert {"pages", "countries", "referrers"} <= read.keys()
+    assert read["first_day_before"] < read["first_day"]
+    many = run("compare", HOST, BLOG, "--last", 2, "--format", "json")
+    assert json.loads(many.out)[0]["visitors_change"] == 125
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_as_many_requests_are_under_way_as_were_asked_for(
+    emulator: Emulator, run: Run, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--concurrency 80 has 80 connections: a lower limit of the client would hold it
+    back without a word.
+    """
+    made: list[int] = []
+    from_env = Client.from_env
+
+    def noted(**options: Any) -> Client:
+        made.append(options["max_connections"])
+        return from_env(**options)
+
+    monkeypatch.setattr(Client, "from_env", noted)
+    assert run(command, "--all", "--last", 2, "--concurrency", 80).code == 0
+    assert made == [80]
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_report_is_html_or_markdown(
+    emulator: Emulator, run: Run, command: str
+) -> None:
+    """One website has all its lists, many have a row each, or the rows of one list."""
+    options = ("--last", 2, "--format")
+    for hosts in ([HOST], [HOST, BLOG]):
+        done = run(command, *hosts, *options, "html")
+        assert done.code == 0
+        assert done.out.startswith("<!doctype html>")
+        assert done.out.count("<html") == 1
+        text = run(command, *hosts, *options, "markdown").out
+        assert "visitors" in text
+        assert HOST.replace(".", "") in text.replace("\\", "").replace(".", "")
+        assert ("| pages |" in text) is (len(hosts) == 1)
+    fields = ("-f", "visitors,pages", "--table", "pages")
+    text = run(command, *hosts, *fields, *options, "markdown").out
+    assert "/projects/xdotool/" in text
+    done = run(command, *hosts, *fields[:2], *options, "markdown")
+    assert (done.code, "--table" in done.err) == (2, True)
+
+
+def test_a_report_without_rows_says_so(emulator: Emulator, run: Run) -> None:
+    """No website of the period has an entry, or nothing changed."""
+    options = ("-f", "utm_terms", "--on", "2001-01-01", "--format", "markdown")
+    done = run("stats", HOST, BLOG, *options)
+    assert (done.code, "none" in done.out) == (0, True)
+    options = ("-f", "visitors", "--on", "2001-01-01", "--format", "markdown")
+    done = run("compare", HOST, BLOG, *options)
+    assert done.code == 0
+    assert "| 0 | 0 |" in done.out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
@@ -50,12 +51,12 @@ _ADVICE: Final = {
     "filter-star": "a * can only be at the end of a value",
     "contains-filter": "only page and pages take a * at both ends",
     "fields-or-events": "nothing is requested: give fields, events, or both",
-    "period-day": "a day is 2026-03-01, today, yesterday or today-30d; during takes "
-    "months and words",
-    "period-words": "the days are not known: give last, or during",
     "period-zone": "the days depend on the website's time zone: give timezone",
 }
-"""What to ask instead, by the broken rule, where the library's message names steps."""
+"""What to ask instead, by the broken rule, where no argument is like the step that the
+library's message names."""
+_STEP: Final = re.compile(r"\.(\w+)\(([^)]*)\)")
+"""A step in a message, such as ``.during('2026-01')``."""
 
 
 class WrongCallError(Exception):
@@ -413,8 +414,13 @@ def _for_model(error: SiteStatsError) -> str:
     return f"{text} (the same call fails again)"
 
 
+def _as_argument(step: re.Match[str]) -> str:
+    return f"{step[1]} {step[2].removeprefix('days=')}".strip()
+
+
 def _in_arguments(problem: Problem) -> Problem:
     # A zone that does not exist breaks the rule of a period, too.
     if problem.where == "timezone":
         return problem
-    return attrs.evolve(problem, message=_ADVICE.get(problem.rule, problem.message))
+    message = _ADVICE.get(problem.rule) or _STEP.sub(_as_argument, problem.message)
+    return attrs.evolve(problem, message=message)

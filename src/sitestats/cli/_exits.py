@@ -23,7 +23,6 @@ from sitestats import (
 )
 from sitestats._base.text import plain
 from sitestats._query.parameters import PARAMETERS
-from sitestats._query.versions import WITH_HOURS, WITH_METADATA
 
 
 class Code(IntEnum):
@@ -134,6 +133,7 @@ _SAME: Final = {
 _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "fields": "--fields",
     "events": "--events",
+    "all_events": "--all-events",
     "where_metadata": "--metadata",
     "between": "--since and --until",
     "start": "--since",
@@ -148,29 +148,12 @@ _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "hostname": "HOST",
 }
 """The options for the steps of a query, and for arguments of the library."""
-_MESSAGES: Final = {
-    "event-name": "give each name by itself, without a comma or '*', or --all-events",
-    "path-root": "the root page has no address of its own: use --where page=/",
-    "path-or-page": "the page is given twice: leave out --path, or the filter",
-    "filter-star": "a '*' can only be at the end; --param NAME=VALUE sends any text",
-    "contains-filter": "a '*' at both ends is for page and pages alone; --param "
-    "NAME=VALUE sends any text",
-    "period-day": "a day is 2026-03-01, today, yesterday or today-30d; --during takes "
-    "months and words",
-    "period-words": "the days are not known here: use dates, or --during 2026-03",
-    "period-zone": "the days depend on the website's time zone, which is not known "
-    "here: add --timezone",
-    "interval-version": f"hours need version {WITH_HOURS}: use --api-version "
-    f"{WITH_HOURS} or --interval day",
-    "metadata-version": f"metadata filters need version {WITH_METADATA}: use "
-    f"--api-version {WITH_METADATA}",
-}
-"""What to type in a shell, by the broken rule, if the library's message names steps of
-a query."""
-
-
-_STEP: Final = re.compile(r"\.(\w+)\('([^']*)'\)")
-"""A step with a text in a message, such as ``.during('2026-01')``."""
+_STEP: Final = re.compile(r"\.(\w+)\(([^)]*)\)")
+"""A step in a message, such as ``.during('2026-01')``."""
+_ZONE: Final = (
+    "the days depend on the website's time zone, which is not known here: add "
+    "--timezone"
+)
 
 
 def in_shell_terms(error: object) -> str:
@@ -189,14 +172,17 @@ def warning_in_shell_terms(message: object) -> str:
 
 def _problem(problem: Problem) -> str:
     # A zone that does not exist breaks the rule of a period, too.
-    rule = "" if problem.where == "timezone" else problem.rule
-    message = _STEP.sub(_as_option, _MESSAGES.get(rule, problem.message))
+    needs_zone = problem.rule == "period-zone" and problem.where != "timezone"
+    message = _ZONE if needs_zone else _STEP.sub(_as_option, problem.message)
     return str(attrs.evolve(problem, where=_option(problem.where), message=message))
 
 
 def _as_option(step: re.Match[str]) -> str:
-    name, value = step.groups()
-    return f"{_OPTIONS[name]} {value}" if name in _OPTIONS else step[0]
+    """The option of a step, with its value."""
+    name, value = step[1], step[2].replace("'", "").removeprefix("days=")
+    if name == "extra_param":
+        value = value.replace(", ", "=")
+    return f"{_OPTIONS[name]} {value}".strip() if name in _OPTIONS else step[0]
 
 
 def _option(where: str) -> str:
