@@ -278,6 +278,21 @@ def test_a_second_run_at_once(run: Run, emulator: Emulator, folder: Path) -> Non
     assert emulator.requests == ()
 
 
+@pytest.mark.usefixtures("emulator")
+def test_a_run_that_has_just_begun_elsewhere(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It empties the folder that dlt reads before there is a lock: try later."""
+
+    def vanish(*_: object, **_named: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "schemas")
+
+    monkeypatch.setattr("dlt.pipeline", vanish)
+    done = run(*UPDATE)
+    assert (done.code, done.out) == (4, "")
+    assert "another run has just begun in " in done.err
+
+
 def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) -> None:
     """A database that can't be opened is one line, without a word of dlt's log."""
     (folder / "sitestats.duckdb").write_text("no database" * 1_000, "utf-8")

@@ -44,11 +44,6 @@ EXPECTED = [
     ],
     # With the days of which there was more.
     [(B, "/", 28, 0), (A, "/", 22, 1), (A, "/prices", 16, 1)],
-    # Of whole months, the last of which is not over.
-    [
-        *((A, JANUARY, 1, False), (A, FEBRUARY, 2, False), (A, MARCH, 1, True)),
-        *((B, JANUARY, 0, False), (B, FEBRUARY, 1, False), (B, MARCH, 0, True)),
-    ],
     [(A, "NL", 20, 71.4), (A, "DE", 8, 28.6), (B, "NL", 28, 100.0)],
 ]
 """What the queries of the page find."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 import attrs
 import click
 
-from sitestats import FieldName
+from sitestats import BusyError, FieldName
 from sitestats._base.text import counted
 
 from . import _options as options
@@ -440,12 +440,21 @@ def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
 
     # The folder is beside the database: pending packages belong to one destination.
     name = f"{to.name}-{to.dataset}".replace(os.sep, "_")
-    return dlt.pipeline(
-        _NAME,
-        destination=destination_named(to.name, _NAME, to.dataset),
-        dataset_name=to.dataset,
-        pipelines_dir=str(Path(scratch or ".dlt", "pipelines", name).absolute()),
-    )
+    folder = str(Path(scratch or ".dlt", "pipelines", name).absolute())
+    destination = destination_named(to.name, _NAME, to.dataset)
+    try:
+        return dlt.pipeline(
+            _NAME,
+            destination=destination,
+            dataset_name=to.dataset,
+            pipelines_dir=folder,
+        )
+    except (FileNotFoundError, FileExistsError):
+        # A run that begins empties the folder, which dlt reads here without a lock.
+        raise BusyError(
+            f"another run has just begun in {folder}: wait for its end, and run this "
+            "one again"
+        ) from None
 
 
 @contextmanager

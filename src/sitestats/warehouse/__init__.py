@@ -11,11 +11,11 @@ try:
     from ._destinations import destination_named as destination_named
     from ._errors import DestinationError
     from ._errors import readable_errors as readable_errors
+    from ._report import Update
     from ._source import Estimate, sitestats_source
     from ._source import set_default as set_default
     from ._update import (
         Status,
-        Update,
         Verified,
         forget,
         read_coverage,

@@ -48,13 +48,14 @@ Period: TypeAlias = tuple[dt.date, dt.date]
 
 
 class Totals(NamedTuple):
-    """The totals of a day, or of a month."""
+    """The totals of a day, or of a month: a tuple, as the sums of databases are."""
 
     pageviews: int
     visitors: int
 
 
-class Change(NamedTuple):
+@attrs.frozen
+class Change:
     """The totals of a day that an update found changed."""
 
     before: Totals
@@ -63,7 +64,7 @@ class Change(NamedTuple):
     @property
     def is_fall(self) -> bool:
         """Whether there are fewer page views, or fewer visitors: late data add some."""
-        before, now = self
+        before, now = self.before, self.now
         return now.pageviews < before.pageviews or now.visitors < before.visitors
 
 

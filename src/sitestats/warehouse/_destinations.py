@@ -40,9 +40,7 @@ class Destination:
     """What is special about one destination."""
 
     lock: Callable[[Pipeline], AbstractContextManager[Look] | None] = lambda _: None
-    """Makes the lock where the data is; None if there can be no other update."""
-    has_lock: bool = False
-    """Whether it has one at all."""
+    """Makes the lock where the data is; None where there is no lock."""
     file_format: Callable[[], str | None] = lambda: None
     """The format of the files to load; None for the destination's own."""
     keeps_old_rows: bool = False
@@ -80,8 +78,7 @@ def destination_named(kind: str, name: str, dataset: str) -> Any:
 
 def has_lock(pipeline: Pipeline) -> bool:
     """Whether two updates of the dataset exclude each other wherever they run."""
-    destination = destination_of(pipeline)
-    return destination.has_lock and not _is_in_bucket(pipeline)
+    return destination_of(pipeline).lock(pipeline) is not None
 
 
 @contextmanager
@@ -187,10 +184,6 @@ def _lock_of_files(pipeline: Pipeline) -> AbstractContextManager[Look] | None:
     return alone_with(folder / f"{name}.lock", f"the dataset {name!r} in {folder}")
 
 
-def _is_in_bucket(pipeline: Pipeline) -> bool:
-    return destination_of(pipeline).keeps_old_rows and _folder(pipeline) is None
-
-
 # --- PostgreSQL -------------------------------------------------------------------
 
 _SESSION: Final = (
@@ -284,7 +277,6 @@ _OTHER: Final = Destination()
 _SPECIAL: Final = {
     "duckdb": Destination(
         lock=_lock_of_duckdb,
-        has_lock=True,
         comments=_COMMENTS_IN_DUCKDB,
         # dlt takes a broken file for a lost connection too.
         lasting=re.compile(""),
@@ -293,7 +285,6 @@ _SPECIAL: Final = {
     ),
     "postgres": Destination(
         lock=_lock_in_postgres,
-        has_lock=True,
         file_format=_format_for_postgres,
         comments=_COMMENTS_IN_POSTGRES,
         has_keys=True,
@@ -303,7 +294,6 @@ _SPECIAL: Final = {
     ),
     "filesystem": Destination(
         lock=_lock_of_files,
-        has_lock=True,
         file_format=lambda: "parquet",
         keeps_old_rows=True,
     ),

@@ -45,7 +45,6 @@ from ._days import (
     MONTHS,
     NIGHTS,
     NOT_LISTED,
-    Change,
     Coverage,
     Days,
     Period,
@@ -54,6 +53,7 @@ from ._days import (
     error_line,
     last_day,
 )
+from ._report import Update
 from ._requested import ALL, Refresh, as_day, check_names, checked_day
 from ._tables import (
     ALL_LISTS,
@@ -103,16 +103,8 @@ class UnderWay:
     """How many are left, at most."""
     show: ShowProgress | None = None
     """Shows how many requests have an outcome, and how many there are to be."""
-    websites: Mapping[str, Coverage] = attrs.Factory(dict[str, Coverage])
-    """The progress of each website of this update."""
-    changes: Mapping[str, Mapping[dt.date, Change]] = attrs.Factory(
-        dict[str, Mapping[dt.date, Change]]
-    )
-    """The stored days of each website that have other totals now."""
-    doubt: str | None = None
-    """What is not believed of the list of websites."""
-    rows: Counter[str] = attrs.Factory(Counter[str])
-    """How many rows of each table were read."""
+    report: Update = attrs.Factory(Update)
+    """Its result up to the last load."""
     began_at: dt.datetime | None = None
     """When it began."""
     stored: Callable[[Mapping[str, list[dt.date]]], Stored] = lambda _: {}
@@ -312,13 +304,18 @@ class _Run:
             for _ in self._read(client, days, update):
                 for rows in self._rows.values():
                     yield from rows.take(_tables.MOST_HELD)
-        self._rows["coverage"] = self._cover(days, state, update)
-        update.changes = {
-            name: site.changes for name, site in days.websites.items() if site.changes
-        }
-        update.doubt = self._doubt
-        update.rows.update({name: rows.total for name, rows in self._rows.items()})
-        self._rows[RUNS] = self._run_of(update)
+        sites = days.websites.items()
+        websites = {name: site.coverage(self._moment()) for name, site in sites}
+        self._rows["coverage"] = self._cover(days, websites, state)
+        had = Counter(update.report.rows)
+        update.report = report = Update(
+            requests=update.requests,
+            websites=dict(sorted(websites.items())),
+            rows=had + Counter({name: each.total for name, each in self._rows.items()}),
+            changes={name: site.changes for name, site in sites if site.changes},
+            doubt=self._doubt,
+        )
+        self._rows[RUNS] = self._run_of(report, update.began_at)
         # A reader finds every table after the first load, even without a row.
         fewest = 1 if state.get("loads") else 0
         for rows in self._rows.values():
@@ -330,19 +327,18 @@ class _Run:
             # A source that is run once more starts anew, with the days up to then.
             self._days = self._websites = None
 
-    def _run_of(self, update: UnderWay) -> Rows:
+    def _run_of(self, report: Update, began_at: dt.datetime) -> Rows:
         """The row of this update, which its next load replaces."""
         rows = Rows(RUNS)
-        failed = [name for name, site in update.websites.items() if site.error]
         rows.add(
-            began_at=update.began_at,
+            began_at=began_at,
             ended_at=self._moment(),
-            requests=update.requests,
-            websites=len(update.websites),
-            failed=len(failed),
-            rows=json.dumps({name: n for name, n in update.rows.items() if n}),
-            days_changed=sum(map(len, update.changes.values())),
-            problems="\n".join(problems_of(update)) or None,
+            requests=report.requests,
+            websites=len(report.websites),
+            failed=len(report.failed),
+            rows=json.dumps(report.rows),
+            days_changed=report.days_changed,
+            problems="\n".join(report.problems) or None,
             version=__version__,
         )
         return rows
@@ -602,16 +598,16 @@ class _Run:
         if unread := _unread(stats.problems):
             website.failed_months(period, unread)
 
-    def _cover(self, days: Days, state: dict[str, Any], update: UnderWay) -> Rows:
+    def _cover(
+        self, days: Days, websites: Mapping[str, Coverage], state: dict[str, Any]
+    ) -> Rows:
         """The rows of the progress of each website, which *state* has as well."""
         stored: dict[str, Any] = state.setdefault("coverage", {})
         now, rows = self._moment(), Rows("coverage")
-        sites = {name: site.coverage(now) for name, site in days.websites.items()}
-        update.websites = sites
         # Another name without a day is probably mistyped: it is reported, not stored.
         sites = {
             name: site
-            for name, site in sites.items()
+            for name, site in websites.items()
             if name in state["listed"] or site.read_from <= site.reached
         }
         behind = {name: sites[name].behind(days.websites[name].last) for name in sites}
@@ -648,15 +644,6 @@ def _hostname_of(website: Website) -> str:
         return StatsQuery(website).hostname
     except InvalidInputError:
         return str(storable(website.hostname))
-
-
-def problems_of(update: UnderWay) -> list[str]:
-    """What somebody has to look at after *update*, a line each."""
-    lines = [update.doubt] if update.doubt else []
-    for name, site in update.websites.items():
-        texts = (site.error, site.doubt)
-        lines += [f"{name}: {text}" for text in texts if text]
-    return lines
 
 
 def _warn(hostname: str, period: Period, stats: Stats) -> None:

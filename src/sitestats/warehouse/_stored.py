@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-import pyarrow.parquet as pq
-
 from sitestats._base.fields import COUNTS
 
 from ._days import MONTHS, Totals
@@ -128,7 +126,10 @@ def remove_from_coverage(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
                 sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
                 client.execute_sql(sql, name)
         return
-    names, parquet = [*hostnames], cast("Any", pq)
+    # It takes a tenth of a second, and only Parquet files need it here.
+    from pyarrow import parquet
+
+    names, parquet = [*hostnames], cast("Any", parquet)
     files: Any = pipeline._fs_client()  # noqa: SLF001 - dlt has no other way to a file
     for path in files.list_table_files("coverage"):
         with files.fs_client.open(path, "rb") as file:

@@ -25,14 +25,14 @@ from sitestats._base.errors import (
     BusyError,
     ConfigurationError,
     InvalidInputError,
-    SiteStatsError,
     warn,
 )
-from sitestats._base.text import counted, did_you_mean, shown
+from sitestats._base.text import did_you_mean, shown
 
-from ._days import MONTHS, Change, Coverage, Totals
+from ._days import MONTHS, Coverage
 from ._destinations import Look, alone_at, alone_with, destination_of, has_lock
 from ._errors import readable_errors
+from ._report import Update
 from ._requested import as_day, checked_day
 from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default
 from ._stored import (
@@ -58,135 +58,12 @@ _WAIT: Final = 180.0
 """How many seconds an update waits for a DuckDB file that another program has open."""
 _PAUSE: Final = 0.5
 """The seconds between two attempts at a file that is in use."""
-_MOST_NAMED: Final = 5
-"""The most failed websites that the text of an error has."""
-
 _KEYS: Final = (
     "SELECT table_name FROM information_schema.table_constraints "
     "WHERE constraint_type = 'PRIMARY KEY' AND table_schema = %s"
 )
 # These are DuckDB's messages on Linux and macOS, and on Windows.
 _IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
-
-
-@attrs.frozen(repr=False)
-class Update:
-    """The result of an update."""
-
-    loads: tuple[LoadInfo, ...]
-    """What dlt reports of each load."""
-    requests: int
-    """How many requests it made, without the request for the list of websites."""
-    websites: Mapping[str, Coverage]
-    """The progress of each website of this update, by its host name. Websites that the
-    service does not list any more are left out."""
-    rows: Mapping[str, int] = attrs.field(factory=dict[str, int], kw_only=True)
-    """How many rows of each table were read."""
-    changes: Mapping[str, Mapping[dt.date, Change]] = attrs.field(
-        factory=dict[str, Mapping[dt.date, Change]], kw_only=True
-    )
-    """The stored days that have other totals now, by host names: the totals before, and
-    now."""
-    doubt: str | None = attrs.field(default=None, kw_only=True)
-    """Why the list of websites is not believed: it is empty, or much shorter than it
-    was. None if it is believed."""
-
-    @property
-    def failed(self) -> dict[str, Coverage]:
-        """The websites with an error, by their host names."""
-        return {name: site for name, site in self.websites.items() if site.error}
-
-    @property
-    def held(self) -> dict[str, Coverage]:
-        """The websites with past days that fell to nothing, which is not believed yet:
-        ``Coverage.doubt`` names the days.
-        """
-        return {name: site for name, site in self.websites.items() if site.held}
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """What is not believed, a sentence each: somebody has to look."""
-        first = [self.doubt] if self.doubt else []
-        sites = [f"{name}: {site.doubt}" for name, site in self.held.items()]
-        return (*first, *sites)
-
-    @property
-    def changed(self) -> str | None:
-        """A sentence on the past days that have other totals now; None without any."""
-        return _changed(
-            change for days in self.changes.values() for change in days.values()
-        )
-
-    @property
-    def fallen(self) -> dict[str, str]:
-        """A sentence for each website with past days that have fewer page views, or
-        fewer visitors, than were stored. Late data can only add some.
-        """
-        texts = {
-            name: _changed(change for change in days.values() if change.is_fall)
-            for name, days in self.changes.items()
-        }
-        return {name: text for name, text in texts.items() if text}
-
-    def raise_for_failures(self) -> None:
-        """Raise an error if a website failed, or if something is not believed, so that
-        a task of an orchestrator fails.
-
-        All others are loaded. A retry of the task requests what is missing.
-
-        Raises:
-            SiteStatsError: Its text has the first failed websites, and their number, or
-                what is not believed.
-        """
-        failed = [f"{name}: {site.error}" for name, site in self.failed.items()]
-        if failed:
-            raise SiteStatsError(
-                f"{len(failed):,} of {len(self.websites):,} websites failed: "
-                + "; ".join(failed[:_MOST_NAMED])
-            )
-        if self.doubts:
-            raise SiteStatsError("; ".join(self.doubts[:_MOST_NAMED]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as values of JSON, for example for Airflow's XCom."""
-        through = [site.through for site in self.websites.values()]
-        known, oldest = [day for day in through if day], None
-        if known and len(known) == len(through):
-            oldest = str(min(known))
-        return {
-            "requests": self.requests,
-            "loads": len(self.loads),
-            "websites": len(self.websites),
-            "oldest": oldest,
-            "failed": {name: site.error for name, site in self.failed.items()},
-            "rows": dict(self.rows),
-            "days_changed": sum(map(len, self.changes.values())),
-            "fallen": self.fallen,
-            "doubts": [*self.doubts],
-        }
-
-    def __repr__(self) -> str:
-        good = len(self.websites) - len(self.failed)
-        return (
-            f"<Update: {self.requests:,} requests, {len(self.loads):,} loads, "
-            f"{good:,} of {len(self.websites):,} websites up to date>"
-        )
-
-
-def _changed(changes: Iterable[Change]) -> str | None:
-    """What *changes* are together; None without any."""
-    before, now, number = Totals(0, 0), Totals(0, 0), 0
-    for change in changes:
-        before = Totals(*map(sum, zip(before, change.before, strict=True)))
-        now = Totals(*map(sum, zip(now, change.now, strict=True)))
-        number += 1
-    if not number:
-        return None
-    return (
-        f"{counted(number, 'past day')} changed: page views "
-        f"{before.pageviews:,} → {now.pageviews:,}, visitors "
-        f"{before.visitors:,} → {now.visitors:,}"
-    )
 
 
 @attrs.frozen
@@ -246,7 +123,12 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
         >>> from datetime import UTC, datetime, timedelta
         >>> from tempfile import TemporaryDirectory
         >>> import dlt
-        >>> from sitestats.warehouse import read_coverage, sitestats_source, update
+        >>> from sitestats.warehouse import (
+        ...     read_coverage,
+        ...     sitestats_source,
+        ...     update,
+        ...     verify,
+        ... )
         >>> folder = TemporaryDirectory()
         >>> pipeline = dlt.pipeline(
         ...     "sitestats",
@@ -264,6 +146,15 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
         >>> report.raise_for_failures()
         >>> read_coverage(pipeline)["semicomplete.com"].through - first_day
         datetime.timedelta(days=1)
+        >>> with pipeline.sql_client() as database:
+        ...     _ = database.execute_sql("DELETE FROM pages")
+        >>> verification = verify(pipeline)
+        >>> verification.differences[0].table
+        'pages'
+        >>> source = sitestats_source(client=client, refresh=verification.refresh)
+        >>> report = update(pipeline, source)
+        >>> verify(pipeline)
+        <Verification: 0 differences>
         >>> folder.cleanup()
     """
     loads: list[LoadInfo] = []
@@ -284,14 +175,8 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
             _store_coverage(pipeline)
         if loads:
             _when_free(lambda: _tidy(pipeline), under_way)
-    websites = dict(sorted(under_way.websites.items()))
-    return Update(
-        tuple(loads),
-        under_way.requests,
-        websites,
-        rows=dict(+under_way.rows),
-        changes=under_way.changes,
-        doubt=under_way.doubt,
+    return attrs.evolve(
+        under_way.report, loads=tuple(loads), requests=under_way.requests
     )
 
 
@@ -340,7 +225,7 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
     The number of rows of each table, the totals of days, and the sums of lists are
     compared with the column ``as_read`` of ``days``, which has them as they came. The
     days that ``coverage`` counts as read have to be there. ``read_status`` knows the
-    outcome.
+    outcome; ``update`` has an example.
 
     Args:
         pipeline: The pipeline that was updated.
@@ -350,35 +235,6 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
         InvalidInputError: *since* is no day.
         BusyError: As for ``update``.
         DestinationError: The destination failed.
-
-    Example:
-        >>> from datetime import UTC, datetime, timedelta
-        >>> from tempfile import TemporaryDirectory
-        >>> import dlt
-        >>> from sitestats.warehouse import sitestats_source, update, verify
-        >>> folder = TemporaryDirectory()
-        >>> pipeline = dlt.pipeline(
-        ...     "sitestats",
-        ...     destination=dlt.destinations.duckdb(f"{folder.name}/sitestats.duckdb"),
-        ...     dataset_name="web",
-        ...     pipelines_dir=folder.name,
-        ... )
-        >>> source = sitestats_source(
-        ...     first_day="today-2d", lists=["pages"], client=client
-        ... )
-        >>> report = update(pipeline, source)
-        >>> verify(pipeline)
-        <Verification: 0 differences>
-        >>> with pipeline.sql_client() as database:
-        ...     _ = database.execute_sql("DELETE FROM pages")
-        >>> verification = verify(pipeline)
-        >>> verification.differences[0].table
-        'pages'
-        >>> source = sitestats_source(client=client, refresh=verification.refresh)
-        >>> report = update(pipeline, source)
-        >>> verify(pipeline)
-        <Verification: 0 differences>
-        >>> folder.cleanup()
     """
     now = dt.datetime.now(dt.UTC)
     text = None if since is None else checked_day(since, "since")
