@@ -45,6 +45,7 @@ def running(work: Callable[[], object], threads: int = 1) -> Iterator[None]:
         thread.join(PLENTY)
 
 
+@pytest.mark.long
 def test_a_fork_while_a_store_is_used(tmp_path: Path) -> None:
     """A child can use the store, whatever other threads did with it at that moment."""
     with Store(tmp_path / "stats.sqlite") as store:
@@ -59,7 +60,7 @@ def test_a_fork_while_a_store_is_used(tmp_path: Path) -> None:
             store.set("b", b"2")
 
         with running(lambda: store.set("c", bytes(20_000))):
-            for _ in range(8):
+            for _ in range(20):
                 assert exit_code(read, seconds=PLENTY) == 0
         assert exit_code(write, seconds=PLENTY) == 0
         assert store.get("b") == b"2"
@@ -100,6 +101,7 @@ class Owner(HeldAcrossForks):
             self.values[1] += 1
 
 
+@pytest.mark.long
 def test_two_threads_that_fork_at_once() -> None:
     """They wait for each other, and no child finds a lock that is taken."""
     owners = [Owner() for _ in range(5)]
@@ -114,13 +116,13 @@ def test_two_threads_that_fork_at_once() -> None:
 
     codes = list[int]()
     with running(lambda: [owner.change() for owner in owners], 2):
-        for _ in range(3):
+        for _ in range(5):
             threads = [threading.Thread(target=fork) for _ in range(3)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join(PLENTY)
-    assert codes == [0] * 9
+    assert codes == [0] * 15
 
 
 def test_a_registry_that_grows_and_shrinks_meanwhile() -> None:

@@ -90,6 +90,7 @@ def copy_zones(folder: Path, *names: str) -> None:
         file.write_bytes(packaged.joinpath(*name.split("/")).read_bytes())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", [(), ("UTC", "Asia/Kolkata")], ids=["none", "few"])
 def test_every_machine_knows_the_same_zones(
     tmp_path: Path, names: tuple[str, ...]
@@ -102,6 +103,7 @@ def test_every_machine_knows_the_same_zones(
     assert found[:2] == ["step right", "list [True, True]"]
 
 
+@pytest.mark.long
 def test_where_the_package_is_missing_its_name_is_told(tmp_path: Path) -> None:
     """A distribution may leave the package out: then a missing name, and a period that
     needs a zone, say what to install.

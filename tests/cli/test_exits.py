@@ -46,6 +46,7 @@ def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
     assert err.splitlines()[-1] == "sitestats: interrupted; run it again to continue"
 
 
+@pytest.mark.long
 @posix
 def test_a_reader_that_has_ended(emulator: Emulator) -> None:
     """The command ends with the shell's code for it, and without a message."""

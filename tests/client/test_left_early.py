@@ -261,7 +261,9 @@ def test_whoever_cancels_all_tasks_gets_outcomes(server: Server, loop: str) -> N
 # -- a stream of a web application
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+@pytest.mark.parametrize(
+    "loop", ["asyncio", pytest.param("uvloop", marks=pytest.mark.long)]
+)
 def test_a_browser_that_goes_away(server: Server, loop: str) -> None:
     """An endpoint that yields what a block gives ends when its reader is gone."""
     fastapi = pytest.importorskip("fastapi")

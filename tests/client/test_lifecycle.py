@@ -248,7 +248,7 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 with Client(sys.argv[1], max_connections=1, retries=0, proxy=None) as client:
     for thread in threads:
         thread.start()
-    for _ in range(50):
+    for _ in range(200):
         try:
             signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.002))
             while True:
@@ -303,16 +303,13 @@ def run(program: str, address: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "program",
     [
         pytest.param(INTERRUPTED, id="interrupts", marks=[needs_fork, needs_with]),
         pytest.param(BLOCKS, id="blocks"),
-        pytest.param(
-            FORK_ASYNC + FEW_DESCRIPTORS,
-            id="descriptors",
-            marks=[needs_fork, pytest.mark.long],
-        ),
+        pytest.param(FORK_ASYNC + FEW_DESCRIPTORS, id="descriptors", marks=needs_fork),
     ],
 )
 def test_a_program(server: Server, program: str) -> None:

@@ -85,6 +85,7 @@ def test_nothing_is_logged(demo: Emulator, capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_a_program_that_never_leaves_its_block_ends() -> None:
     """And it ends in silence."""
     program = """

@@ -79,6 +79,7 @@ def test_each_case(variant: str, name: str, elsewhere: Server) -> None:
     assert play.sent < 128 * MIB
 
 
+@pytest.mark.long
 def test_floods_take_little_memory(elsewhere: Server) -> None:
     """A bomb, a flood and 4 GiB take a few times the limit of memory at most."""
     tracemalloc.start()

@@ -270,6 +270,7 @@ def start_busy(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
 
 
+@pytest.mark.long
 def test_threads_and_processes_share_a_file(path: Path) -> None:
     """Processes with threads read whole values while others write them."""
     for process in [start_busy(path) for _ in range(3)]:
@@ -282,6 +283,7 @@ def test_threads_and_processes_share_a_file(path: Path) -> None:
         assert store.stats().responses == 50
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_a_whole_file(path: Path) -> None:
     """After kill -9 at any moment the file opens, and each value in it is whole."""
     for _ in range(3):

@@ -167,6 +167,7 @@ def test_the_source_is_configured_as_dlts_are(
     assert not dlt.current.run_context().runtime_config.dlthub_telemetry
 
 
+@pytest.mark.long
 def test_the_import_reads_and_changes_nothing(tmp_path: Path) -> None:
     """Neither dlt's configuration, which may be broken, nor the environment."""
     (tmp_path / ".dlt").mkdir()
