@@ -25,7 +25,6 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import matplotlib.pyplot as plt
-from pandas import DataFrame
 from PIL import Image, ImageChops
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -53,10 +52,6 @@ font:14px/1.5 system-ui,sans-serif;width:%(width)dpx;box-sizing:border-box}
 pre{margin:0 0 12px;padding:9px 12px;font:12.5px/1.5 monospace;
 background:%(shade)s;border:1px solid %(line)s;border-radius:3px}
 .highlight{background:none}
-.dataframe{border-collapse:collapse;border:0;font-size:12px}
-.dataframe th,.dataframe td{border:0;padding:4px 9px;text-align:right}
-.dataframe thead tr{border-bottom:1px solid %(line)s}
-.dataframe tbody tr:nth-child(odd){background:%(shade)s}
 """
 LIGHT: Final = {"scheme": "light", "paper": "#fff", "ink": "#1f2328"}
 DARK: Final = {"scheme": "dark", "paper": "#0d1117", "ink": "#e6edf3"}
@@ -77,7 +72,7 @@ class Cell(NamedTuple):
         colours = THEMES[theme]
         code = HtmlFormatter(style=colours["code"], cssclass="highlight")
         style = STYLE % {**colours, "width": WIDTH} + code.get_style_defs(".highlight")
-        source = self.source and highlight(self.source, PythonLexer(), code)
+        source = highlight(self.source, PythonLexer(), code)
         return (
             f"<!doctype html><meta charset='utf-8'><style>{style}</style>"
             f"{source}{self.html}"
@@ -299,8 +294,8 @@ def last_value(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
 
 
-def recipe(title: str, websites: int, days: int) -> Content:
-    """What the code below a heading of the recipes shows: a frame, or a plot."""
+def recipe(title: str, websites: int, days: int) -> Plot:
+    """What the code below a heading of the recipes draws."""
     _, _, text = RECIPES.read_text("utf-8").partition("\n```python\n")
     beginning, code = (
         part.partition("```\n")[0]
@@ -316,10 +311,6 @@ def recipe(title: str, websites: int, days: int) -> Content:
             beginning + code, {"StatsQuery": StatsQuery, "client": client}
         )
 
-    shown = run()
-    if isinstance(shown, DataFrame):
-        return Cell("", shown.to_html(float_format="{:.2f}".format))
-    plt.close("all")
     return Plot(run)
 
 
@@ -329,7 +320,6 @@ for name, title in {
     "devices": "The share of each device over time",
     "funnel": "A funnel of events",
     "launch": "Unusual days after a launch",
-    "file": "Excel",
 }.items():
     ALL[f"recipe-{name}"] = partial(recipe, title, 4, 430)
 

@@ -5,21 +5,15 @@ It is no part of the plain tests, which have no browser.
 
 from __future__ import annotations
 
-import datetime as dt
 import subprocess
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import attrs
 import pytest
 
 from chromium import FLAGS, find_chromium
-from display.inside import changes_of
-from display.sample_tables import ATTACKS, sample_tables
-from displayed import Page, assert_harmless, pages_of
-from sitestats import Entries, ListEntry, StatsQuery
-from sitestats.emulator import Emulator
-from sitestats.types import Comparison
+from display.sample_tables import ATTACKS, attacked
+from displayed import Page, assert_harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,33 +60,10 @@ def test_the_trap_works(chromium: str, tmp_path: Path) -> None:
         assert title_of(seen(chromium, attack, directory)) == "attacked"
 
 
-def results() -> list[Any]:
-    """Every kind of result, with an attack wherever a text can stand."""
-    referrers = Entries(
-        [ListEntry(attack, 1, 1) for attack in ATTACKS],
-        name="referrers",
-        entry_type=ListEntry,
-    )
-    query = StatsQuery("semicomplete.com").fields("pageviews", "histogram").last(days=4)
-    with Emulator.demo().client() as client:
-        stats = client.stats.get(query)
-    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    found: list[Any] = [referrers]
-    for attack in ATTACKS:
-        attacked = attrs.evolve(stats, hostname=attack, timezone=attack, start=start)
-        found += [
-            pages_of(attack),
-            changes_of(pages_of(attack), pages_of("/")),
-            attrs.evolve(attacked, path=attack),
-            Comparison(attacked, attacked),
-            *sample_tables(attack),
-        ]
-    return found
-
-
 def test_no_attack_runs(chromium: str, tmp_path: Path) -> None:
     """A page of every result with every attack runs no script, and shows them."""
-    html = "".join(result._repr_html_() for result in results())
+    results = [result for attack in ATTACKS for result in attacked(attack)]
+    html = "".join(result._repr_html_() for result in results)
     page = seen(chromium, html, tmp_path)
     assert title_of(page) == "calm"
     body = page.partition("<body>")[2].rpartition("</body>")[0]

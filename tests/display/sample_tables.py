@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
+from display.inside import changes_of
+from displayed import pages_of
+from plotted import daily, stats_of
 from sitestats import (
     AddedWebsite,
+    Entries,
     Failed,
     InvalidResponseError,
+    ListEntry,
     NotFoundError,
     Problem,
     StatsQuery,
@@ -21,6 +28,7 @@ from sitestats.provisioning import (
     ProvisioningPlan,
     ProvisioningReport,
 )
+from sitestats.types import Comparison
 
 ATTACKS = [
     *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
@@ -63,4 +71,15 @@ def sample_tables(text: str) -> list[Any]:
         *(there, WebsiteList([there]), added, ProvisioningPlan((differing,))),
         ProvisioningReport((differing, refused), stopped=failure),
         Failed(StatsQuery("example.com"), 0, failure),
+    ]
+
+
+def attacked(text: str) -> list[Any]:
+    """Every kind of result, with *text* wherever a visitor's or the service's is."""
+    days = attrs.evolve(stats_of(daily(2)), timezone=text)
+    referrers = Entries([ListEntry(text, 1, 1)], name="referrers", entry_type=ListEntry)
+    return [
+        *(pages_of(text, "/"), referrers, days, Comparison(days, days)),
+        changes_of(pages_of(text), pages_of("/")),
+        *sample_tables(text),
     ]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from display.inside import changes_of
-from display.sample_tables import sample_tables
+from display.sample_tables import attacked
 from displayed import pages_of, terminal
-from plotted import daily, entries_of, stats_of
+from plotted import daily, entries_of
 from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteSpec
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningPlan
-from sitestats.types import Comparison
 
 NOW = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
 ATTACKS = [
@@ -61,13 +59,7 @@ def test_a_change_is_coloured_by_its_sign(now: int, colors: list[str]) -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_others_write_is_text(attack: str) -> None:
     """A path, a zone, a label or a message moves no cursor, and is no markup."""
-    stats = attrs.evolve(stats_of(daily(2)), timezone=attack)
-    for result in (
-        pages_of(attack),
-        changes_of(pages_of(attack), pages_of("/")),
-        *(stats, Comparison(stats, stats)),
-        *sample_tables(attack),
-    ):
+    for result in attacked(attack):
         text = terminal(result, width=400)
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert (attack if attack.isprintable() else "\\") in text

@@ -38,6 +38,8 @@ mpl.use("agg")
 
 QUERY = StatsQuery("semicomplete.com").fields("pageviews", "histogram", "pages")
 FILTERED = QUERY.last(days=4).where(country="US").path("/projects/xdotool/")
+SHARED = StatsQuery("semicomplete.com").fields("pageviews", "pages").last(days=4)
+AMERICAN = SHARED.where(country="US")
 LABEL = "semicomplete.com/projects/xdotool/, country=US"
 
 
@@ -47,6 +49,11 @@ def client() -> Iterator[Client]:
     now = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
     with Emulator.demo(now=now).client() as client:
         yield client
+
+
+def to_html(result: Any) -> str:
+    """What a notebook shows."""
+    return str(result._repr_html_())
 
 
 def texts_of(result: Any) -> list[str]:
@@ -77,6 +84,46 @@ def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
         assert axes.get_title("left").replace("\n", " ").startswith(LABEL)
     labels = compared.plot(ax=axes_of()).get_yticklabels()
     assert LABEL[:30] in [label.get_text()[:30] for label in labels]
+
+
+def test_a_share_of_filtered_page_views(client: Client) -> None:
+    """Only a share of all page views is called so, in each display; a list that is
+    shown alone, as a text, a table, a terminal or a plot, names its filters.
+    """
+    every, some = client.stats.get(SHARED), client.stats.get(AMERICAN)
+    for show in (repr, to_html, terminal):
+        assert "of all page views" in show(every.pages)
+        assert "only" not in show(every.pages)
+        for shown in (some.pages, some):
+            assert "of all page views" not in show(shown)
+            assert "country=US" in show(shown)
+        assert "only country=US" in show(some.pages)
+    of_page = client.stats.get(SHARED.path("/projects/xdotool/")).pages
+    assert "only page=/projects/xdotool/" in repr(of_page)
+    both = client.stats.compare(AMERICAN)
+    for shown in (both["pages"], both.largest()):
+        assert "only country=US" in repr(shown)
+    for list_ in (some.pages, both["pages"]):
+        assert "only country=US" in list_.plot().get_title(loc="left")
+
+
+def test_a_histogram_of_filtered_page_views(client: Client) -> None:
+    """A histogram that is shown alone names its filters, also where it is empty."""
+    query = StatsQuery("semicomplete.com").fields("histogram").where(country="US")
+    for days in (query.last(days=4), query.on("2001-01-01")):
+        histogram = client.stats.get(days).histogram
+        for show in (to_html, terminal):
+            assert "only country=US" in show(histogram)
+        assert histogram.plot().get_title(loc="left") == "only country=US"
+
+
+def test_totals_name_their_filters(client: Client) -> None:
+    """The repr and the JSON of a result say to what its totals are limited."""
+    some = client.stats.get(AMERICAN.where(page="/blog*"))
+    assert "semicomplete.com/blog*, country=US" in repr(some)
+    values = some.to_dict()
+    assert (values["page"], values["filters"]) == ("/blog*", "country=US")
+    assert not {"page", "filters"} & client.stats.get(SHARED).to_dict().keys()
 
 
 def test_what_else_than_the_days_is_compared_is_said(client: Client) -> None:

@@ -24,12 +24,13 @@ from sitestats import (
     MissingExtraError,
     PageEntry,
     StatsQuery,
+    UsageError,
 )
 from sitestats.emulator import Emulator
 from sitestats.types import HourEntry, TimedPageEntry, WeekEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from display.inside import Entry
     from sitestats import Client
@@ -157,6 +158,41 @@ def test_the_types_are_the_same_when_a_website_fails(client: Client) -> None:
         axes_of().imshow(pivoted)
     types = client.websites.list().to_pandas().dtypes
     assert (types["pageviews"], types["is_public"]) == ("float64", "boolean")
+
+
+MAKERS: list[Callable[[Client, StatsQuery], Any]] = [
+    lambda client, query: client.stats.get(query),
+    lambda client, query: client.stats.get_many([query]).collect(),
+    lambda client, query: client.stats.compare(query),
+    lambda client, query: client.stats.compare([query]),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_frame_has_numbers(
+    client: Client, make: Callable[[Client, StatsQuery], Any]
+) -> None:
+    """Without a name, a frame has the totals; without totals, the only list; of several
+    lists, the error says how to name one.
+    """
+    for query, name in (
+        (QUERY.fields("histogram"), "histogram"),
+        (QUERY.fields("pages"), "pages"),
+        (QUERY.events("download"), "events"),
+    ):
+        result = make(client, query)
+        assert result.columns() == result.columns(name)
+        assert result.to_dicts() == result.to_dicts(name) != []
+        assert result.to_pandas().equals(result.to_pandas(name))
+        assert result.to_arrow().equals(result.to_arrow(name))
+    several = make(client, QUERY.fields("histogram", "pages"))
+    for frame in (several.to_pandas, several.to_polars, several.columns):
+        with pytest.raises(UsageError, match=r"to_pandas\('histogram'\): histogram, p"):
+            frame()
+    totals = make(client, QUERY.fields("visitors", "pages", "histogram"))
+    assert "visitors" in totals.columns()
+    assert "pages" in repr(totals)
+    assert "histogram" in repr(totals)
 
 
 def test_hours_are_in_the_querys_zone(client: Client) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from display.inside import changes_of, column_of
-from display.sample_tables import ATTACKS, sample_tables, website
+from display.inside import column_of
+from display.sample_tables import ATTACKS, attacked, website
 from displayed import assert_harmless, pages_of
-from plotted import daily, entries_of, stats_of
-from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery, WebsiteList
+from plotted import daily, entries_of
+from sitestats import HistogramEntry, StatsQuery, WebsiteList
 from sitestats.emulator import Emulator
-from sitestats.types import Comparison, Table
+from sitestats.types import Table
 
 GREEN, RED = "#16a34a", "#dc2626"
 
@@ -24,16 +23,7 @@ GREEN, RED = "#16a34a", "#dc2626"
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_others_write_is_text(attack: str) -> None:
     """A path, a zone, a label or a message is shown as text: no tag, no attribute."""
-    stats = attrs.evolve(stats_of(daily(2)), timezone=attack)
-    referrers = Entries(
-        [ListEntry(attack, 1, 1)], name="referrers", entry_type=ListEntry
-    )
-    for result in (
-        *(pages_of(attack, "/"), referrers),
-        changes_of(pages_of(attack), pages_of("/")),
-        *(stats, Comparison(stats, stats)),
-        *sample_tables(attack),
-    ):
+    for result in attacked(attack):
         shown = "".join(assert_harmless(result._repr_html_()).texts)
         shown = " ".join(shown.replace("\ufffd", "\x00").split())
         # A difference has it as a string, an error on one line.

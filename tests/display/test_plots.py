@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import sys
 from collections.abc import Iterator
 from itertools import combinations
@@ -14,6 +15,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 
@@ -173,6 +175,67 @@ def test_a_second_plot_leaves_room_for_the_first() -> None:
     assert axes.get_ylim() == (0, top)
     texts = [text.get_text() for text in axes.get_legend().get_texts()]
     assert texts == ["page views", "visitors"]
+
+
+# --- colours, and what is refused -------------------------------------------------
+
+
+def drawn(client: Client) -> list[Any]:
+    """What has a plot."""
+    week = QUERY.fields("histogram", "pages").last(days=7)
+    stats, comparison = client.stats.get(week), client.stats.compare(week)
+    both = QUERY.last(days=7).each(websites=client.websites.list()[:2])
+    return [
+        *(stats, stats.pages, comparison, comparison["pages"]),
+        *(client.stats.compare(both), client.stats.get_many(both).collect()),
+    ]
+
+
+def contrast(one: object, other: object) -> float:
+    """How well two colours are told apart: from 1 to 21."""
+    lights = []
+    for colour in (one, other):
+        parts = [
+            part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4
+            for part in to_rgb(colour)  # type: ignore[arg-type]
+        ]
+        red, green, blue = parts
+        lights.append(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+    return max(lights) / min(lights)
+
+
+@pytest.mark.parametrize(
+    ("style", "page", "least"), [("dark_background", "black", 3), ("default", "w", 2)]
+)
+def test_what_is_drawn_is_seen(
+    client: Client, style: str, page: str, least: float
+) -> None:
+    """Bars and lines stand out from the page, and from each other."""
+    with plt.style.context(style):
+        for result in drawn(client):
+            axes = result.plot()
+            ax = axes[0] if hasattr(axes, "__len__") else axes
+            handles, _ = ax.get_legend_handles_labels()
+            colours = [
+                handle.get_color() if hasattr(handle, "get_color") else handle[0]
+                for handle in handles
+            ]
+            colours = [
+                one if isinstance(one, str) else one.get_facecolor() for one in colours
+            ]
+            colours += [patch.get_facecolor() for patch in ax.patches[:1]]
+            assert all(contrast(one, page) >= least for one in colours)
+            plt.close("all")
+
+
+def test_a_size_is_that_of_axes(client: Client) -> None:
+    """Pandas takes ``figsize``; here a message says what to type instead."""
+    for result in drawn(client):
+        words = (
+            re.escape("plot takes no figsize") + r".*plt\.subplots\(figsize=\(8, 4\)\)"
+        )
+        with pytest.raises(TypeError, match=words):
+            result.plot(figsize=(8, 4))
 
 
 # --- comparisons ------------------------------------------------------------------

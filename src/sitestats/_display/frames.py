@@ -6,9 +6,9 @@ Each library is an extra, which is imported when a frame is made.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sitestats._base.errors import load_extra
 from sitestats._base.text import encodable
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_TYPES: Final[Mapping[Kind, tuple[str, str, str]]] = {
+    Kind.TEXT: ("string", "String", "string"),
+    Kind.COUNT: ("int64", "Int64", "int64"),
+    Kind.NUMBER: ("float64", "Float64", "float64"),
+    Kind.FLAG: ("boolean", "Boolean", "bool_"),
+    Kind.DAY: ("datetime64[us]", "Date", "date32"),
+    Kind.MOMENT: ("datetime64[us, UTC]", "Datetime", "timestamp"),
+}
+"""The names of the types in pandas, polars and pyarrow."""
+
+
 def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     """A pandas data frame.
 
@@ -29,17 +40,11 @@ def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     library = load_extra("pandas", extra="pandas")
     series: dict[str, Any] = {}
     for column in columns:
-        # matplotlib and all methods of pandas accept numpy's own types.
-        has_gaps = column.can_be_missing or None in column.cells
-        dtypes = {
-            Kind.TEXT: "string",
-            Kind.COUNT: "float64" if has_gaps else "int64",
-            Kind.NUMBER: "float64",
-            Kind.FLAG: "boolean",
-            Kind.DAY: "datetime64[us]",
-            Kind.MOMENT: "datetime64[us, UTC]",
-        }
-        values = library.Series(_cells(column), dtype=dtypes[column.kind])
+        dtype, _, _ = _TYPES[column.kind]
+        if dtype == "int64" and (column.can_be_missing or None in column.cells):
+            # matplotlib and all methods of pandas accept numpy's own types.
+            dtype = "float64"
+        values = library.Series(_cells(column), dtype=dtype)
         if column.kind is Kind.MOMENT:
             values = values.dt.tz_convert(column.zone)
         series[column.name] = values
@@ -51,17 +56,12 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
     ``Float64``, ``String``, ``Boolean``.
     """
     library = load_extra("polars", extra="polars")
-    types = {
-        Kind.TEXT: library.String,
-        Kind.COUNT: library.Int64,
-        Kind.NUMBER: library.Float64,
-        Kind.FLAG: library.Boolean,
-        Kind.DAY: library.Date,
-    }
-    schema = {
-        column.name: types.get(column.kind) or library.Datetime("us", column.zone)
-        for column in columns
-    }
+    schema: dict[str, Any] = {}
+    for column in columns:
+        _, name, _ = _TYPES[column.kind]
+        kind = getattr(library, name)
+        is_moment = column.kind is Kind.MOMENT
+        schema[column.name] = kind("us", column.zone) if is_moment else kind
     cells = {column.name: _cells(column) for column in columns}
     return cast("pl.DataFrame", library.DataFrame(cells, schema))
 
@@ -69,17 +69,11 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
 def to_arrow(columns: Sequence[Column]) -> pa.Table:
     """A table of Arrow, with the types of the polars frame."""
     library = load_extra("pyarrow", extra="arrow")
-    types = {
-        Kind.TEXT: library.string(),
-        Kind.COUNT: library.int64(),
-        Kind.NUMBER: library.float64(),
-        Kind.FLAG: library.bool_(),
-        Kind.DAY: library.date32(),
-    }
-    schema = {
-        column.name: types.get(column.kind) or library.timestamp("us", column.zone)
-        for column in columns
-    }
+    schema: dict[str, Any] = {}
+    for column in columns:
+        _, _, name = _TYPES[column.kind]
+        settings = ("us", column.zone) if column.kind is Kind.MOMENT else ()
+        schema[column.name] = getattr(library, name)(*settings)
     cells = {column.name: _cells(column) for column in columns}
     return cast("pa.Table", library.table(cells, library.schema(schema)))
 
