@@ -100,14 +100,18 @@ def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
 # --- what may be repeated -----------------------------------------------------------
 
 
+_TEMPORARY: Final = frozenset(
+    (HTTPStatus.REQUEST_TIMEOUT, TOO_MANY_REQUESTS, *range(500, 600))
+)
+
+
 def is_temporary(status: int) -> bool:
     """Whether a later response may differ, whoever sent this one.
 
     >>> [one for one in (200, 404, 407, 408, 429, 500, 503, 600) if is_temporary(one)]
     [408, 429, 500, 503]
     """
-    is_failure = 500 <= status <= 599  # noqa: PLR2004  5xx
-    return is_failure or status in {HTTPStatus.REQUEST_TIMEOUT, TOO_MANY_REQUESTS}
+    return status in _TEMPORARY
 
 
 def is_harmless(request: HttpRequest | None, *, maybe_done: bool) -> bool:

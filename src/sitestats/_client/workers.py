@@ -33,6 +33,8 @@ from sitestats._results.outcomes import Failed
 from .runner import AsyncRunner, Runner, Stop
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from sitestats._protocol.flow import Deadline
     from sitestats._results.outcomes import Outcome
 
@@ -106,14 +108,11 @@ class Workers(Generic[RunnerT]):
     async def _wait_for_result(self) -> Result:
         """Wait for a result in this process."""
 
-    async def _outcome(self, job: Job) -> Outcome:
-        """The outcome of a query, whatever ends it, except an interrupt."""
+    def _sent(self, job: Job) -> Coroutine[Any, Any, Outcome]:
+        """Send a query. It raises only what a hook of the user's raised, or an end."""
         session = self._runner.session
         flow = operations.get_outcome(session, *job, self._deadline, fresh=self._fresh)
-        try:
-            return await self._runner.run_actions(flow)
-        except Exception as error:  # noqa: BLE001 - a hook of the user's may raise any
-            return self._failed(job, error)
+        return self._runner.run_actions(flow)
 
     def _failed(self, job: Job, error: BaseException | None) -> Failed:
         """The outcome of a query that something else than this package ended: *error*,
@@ -160,7 +159,9 @@ class Threads(Workers[Runner]):
 
     def _run(self, job: Job) -> None:
         try:
-            result: Result = self._runner.run_blocking(self._outcome(job))
+            result: Result = self._runner.run_blocking(self._sent(job))
+        except Exception as error:  # noqa: BLE001 - it is the outcome of this query
+            result = self._failed(job, error)
         except BaseException as error:  # noqa: BLE001 - raised where outcomes are used
             result = error
         self._results.put(result)
@@ -230,7 +231,9 @@ class Tasks(Workers[AsyncRunner]):
 
     async def _run(self, job: Job) -> None:
         try:
-            result = await self._outcome(job)
+            result: Result = await self._sent(job)
+        except Exception as error:  # noqa: BLE001 - it is the outcome of this query
+            result = self._failed(job, error)
         except GeneratorExit:
             # The event loop is gone, and with it whoever waited.
             raise

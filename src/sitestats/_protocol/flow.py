@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Final, TypeAlias, TypeVar
 
 import attrs
@@ -136,7 +135,9 @@ class Clock:
 
     def now(self) -> Flow[float]:
         """Read the clock."""
-        return (yield from now()).monotonic + self.behind
+        moment = yield Now()
+        assert isinstance(moment, Moment)
+        return moment.monotonic + self.behind
 
     def sleep(self, seconds: float) -> Flow[None]:
         """Wait for *seconds*."""
@@ -257,7 +258,7 @@ def send_with_retries(
                 raise
         else:
             cause = response.status
-            if cause < HTTPStatus.BAD_REQUEST or not is_temporary(cause):
+            if not is_temporary(cause):
                 return response
             asked = response.retry_after or 0.0
             pause = yield from _begin_pause(request, response, session, clock, attempt)

@@ -15,7 +15,7 @@ import traceback
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._base.forks import HeldAcrossForks
 from sitestats._base.loops import running_loop
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from sitestats._wire.messages import HttpRequest
 
     Ending = Callable[[Callable[[], object]], AbstractContextManager[None]]
+
+
+_UNWATCHED: Final = nullcontext()
 
 
 class Sender(HeldAcrossForks):
@@ -113,14 +116,16 @@ class Sender(HeldAcrossForks):
             ClientClosedError: This was closed.
         """
         exchange = self._kind(request, until, timeout)
-        with nullcontext() if ending is None else ending(exchange.end):
+        if ending is None:
+            return await self._send(exchange)
+        with ending(exchange.end):
             return await self._send(exchange)
 
     async def _send(self, exchange: Exchange) -> HttpResponse:
         try:
             try:
                 await self.pool.enter(exchange)
-                with exchange.watched() if self._is_watched else nullcontext():
+                with exchange.watched() if self._is_watched else _UNWATCHED:
                     return await self._sent(exchange)
             finally:
                 # This comes first, as Ctrl-C may come before any call.

@@ -268,7 +268,8 @@ def load_json(body: bytes) -> JsonValue:
     if sys.platform == "emscripten" and is_deep(body):
         raise ValueError("is not JSON of the service: it is nested too deeply")
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return cast("JsonValue", msgspec.json.decode(body))
+        decoded: JsonValue = msgspec.json.decode(body)
+        return decoded
     if not body.strip():
         raise ValueError("is empty")
     try:
