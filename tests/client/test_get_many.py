@@ -581,7 +581,7 @@ def test_a_warning_that_is_an_error(variant: str, routes: MockRouter) -> None:
 
 
 def test_leaving_in_a_pause(variant: str) -> None:
-    """Leaving ends the pauses before retries, too."""
+    """Leaving ends the waits before retries, too."""
     paused = threading.Semaphore(0)
 
     def script(connection: Connection) -> None:

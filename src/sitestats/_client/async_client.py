@@ -1,4 +1,8 @@
-"""Async client: runs the sans-I/O operations."""
+"""Async client: runs the sans-I/O operations.
+
+What the methods do stands here as well as in ``client``, since editors show the
+docstring of the method that is called, and the examples differ.
+"""
 
 from __future__ import annotations
 

@@ -93,16 +93,16 @@ def _table(path: Path, name: str, source: str) -> _Table:
         return msgspec.convert(_tables(path)[name], _Table)
     except KeyError:
         known = profile_names()
-        problem = f"has no profile {shown(name)}{source}{did_you_mean(name, known)}"
-        problem += f": it has {', '.join(map(shown, known))}"
+        why = f"has no profile {shown(name)}{source}{did_you_mean(name, known)}"
+        why += f": it has {', '.join(map(shown, known))}"
     except msgspec.ValidationError as error:
-        problem = (
+        why = (
             f"has a wrong profile {shown(name)}: {error}. A profile has 'base_url', "
             "and perhaps 'user_id', 'key_file' and 'read_only'; a key is in a file of "
             "its own, which 'key_file' names"
         )
     # The blocks above must not raise this error, since their frames have the table.
-    raise ConfigurationError(f"{path} {problem}")
+    raise ConfigurationError(f"{path} {why}")
 
 
 def _tables(path: Path) -> dict[str, dict[str, Any]]:
@@ -110,5 +110,5 @@ def _tables(path: Path) -> dict[str, dict[str, Any]]:
         # Notepad begins a file with a byte order mark.
         return msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File).profiles
     except (OSError, ValueError) as error:
-        problem = f"{path} can't be read: {error}. Each profile is [profiles.NAME]"
-    raise ConfigurationError(problem)
+        why = f"{path} can't be read: {error}. Each profile is [profiles.NAME]"
+    raise ConfigurationError(why)

@@ -106,9 +106,9 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 
 @attrs.frozen
 class RetryPolicy(Public):
-    """How often a request is retried, and how long the pauses are, in seconds.
+    """How often a request is retried, and after how many seconds.
 
-    The pause before the n-th retry is random: from half of
+    The wait before the n-th retry is random: from half of
     ``wait_initial * 2 ** (n - 1)`` to the whole, and at most ``wait_max``. If
     ``Retry-After`` is longer, the client waits for the full time.
 
@@ -277,9 +277,9 @@ def _parsed(address: Secret) -> BaseAddress:
     try:
         return BaseAddress.parse(address.reveal())
     except ValueError as error:
-        problem = f"{address.source}: {error}"
+        why = f"{address.source}: {error}"
     stray = address.stray()
-    raise ConfigurationError(f"{problem}; {stray}" if stray else problem)
+    raise ConfigurationError(f"{why}; {stray}" if stray else why)
 
 
 # --- the environment --------------------------------------------------------------

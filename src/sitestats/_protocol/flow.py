@@ -170,7 +170,7 @@ def send_once(request: HttpRequest, session: Session) -> Flow[HttpResponse]:
 
 @attrs.frozen
 class Retrying:
-    """A note of a flow: this request will be retried after a pause."""
+    """A note of a flow: this request will be retried after a wait."""
 
     request: HttpRequest
     seconds: float
@@ -253,7 +253,8 @@ def send_with_retries(
         except TransportError as error:
             does_no_harm = is_harmless(request, maybe_done=error.maybe_sent)
             again = error.temporary and does_no_harm
-            seconds, cause = _pause(policy, attempt), type(error).__name__
+            seconds = _seconds_before_retry(policy, attempt)
+            cause = type(error).__name__
             if not again or (yield from clock.now()) + seconds >= until:
                 raise
         else:
@@ -262,7 +263,7 @@ def send_with_retries(
                 return response
             asked = response.retry_after or 0.0
             pause = yield from _begin_pause(request, response, session, clock, attempt)
-            seconds = max(_pause(policy, attempt), asked)
+            seconds = max(_seconds_before_retry(policy, attempt), asked)
             time = yield from clock.now()
             if request.method != "GET" or time + seconds >= until:
                 return response
@@ -289,7 +290,7 @@ def _begin_pause(
     return pause
 
 
-def _pause(policy: RetryPolicy, attempt: int) -> float:
+def _seconds_before_retry(policy: RetryPolicy, attempt: int) -> float:
     """Seconds before the next attempt; infinite after the last."""
     return policy.wait(attempt) if attempt <= policy.retries else math.inf
 

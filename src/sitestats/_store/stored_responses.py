@@ -165,12 +165,12 @@ class StoredResponses:
             self.rest(f"{type(error).__name__}: {error}")
             return None
 
-    def rest(self, problem: str) -> None:
-        """Use the store no more for some seconds, and warn of the first *problem*."""
+    def rest(self, why: str) -> None:
+        """Use the store no more for some seconds, and tell *why*, the first time."""
         self._resting_until = time.monotonic() + _REST
         if not self._has_warned:
             self._has_warned = True
             # Its repr may hold the password of a server, so only its type is shown.
             name = getattr(self._store, "path", type(self._store).__name__)
             what = f"the store {name} is not used, and requests are sent instead"
-            warn(f"{what}: {problem}")
+            warn(f"{what}: {why}")

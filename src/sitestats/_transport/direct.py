@@ -67,8 +67,8 @@ def own_client(
         raise ConfigurationError(f"{source} names a SOCKS proxy. {error}") from None
     except OSError as error:
         # Some versions of httpx make a context even where it verifies nothing.
-        problem = _why_no_context(str(error), settings.verify)
-        raise ConfigurationError(problem) from None
+        why = _why_no_context(str(error), settings.verify)
+        raise ConfigurationError(why) from None
     made: Any = client
     return made(transport=transport, trust_env=False)
 
@@ -194,9 +194,9 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
     address = given
     if given.fits(f"(?s:{_SOCKS}.*)"):
         address = Secret(re.sub(f"^{_SOCKS}", "socks5://", given.reveal()))
-    problem = _problem_of_proxy(address)
+    why = _why_no_proxy(address)
     with suppress(ValueError, TypeError, httpx.InvalidURL):
-        proxy = None if problem else httpx.Proxy(address.reveal())
+        proxy = None if why else httpx.Proxy(address.reveal())
         # httpx also takes hosts such as "[a".
         if proxy is not None and urlsplit(address.reveal()).hostname:
             if _has_long_login(proxy):
@@ -212,11 +212,11 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
     raise ConfigurationError(
         f"{given.source} is not the address of a proxy, such as "
         f"'http://localhost:3128' or 'socks5://localhost:1080': "
-        f"{problem or 'look at its host and port'} (it is not shown here)"
+        f"{why or 'look at its host and port'} (it is not shown here)"
     )
 
 
-def _problem_of_proxy(address: Secret) -> str:
+def _why_no_proxy(address: Secret) -> str:
     """What is wrong with the form of the address of a proxy; empty if nothing is."""
     if not address.fits("(?s:.*)"):
         return "it is a text"
@@ -261,11 +261,11 @@ def _context(*, verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         }
         return ssl.create_default_context(**options)
     except OSError as error:
-        problem = str(error)
-    raise ConfigurationError(_why_no_context(problem, verify))
+        why = str(error)
+    raise ConfigurationError(_why_no_context(why, verify))
 
 
-def _why_no_context(problem: str, verify: object) -> str:
+def _why_no_context(why: str, verify: object) -> str:
     """Which variable or argument makes TLS fail, and what a right one looks like."""
     log = os.environ.get("SSLKEYLOGFILE", "")
     try:
@@ -289,7 +289,7 @@ def _why_no_context(problem: str, verify: object) -> str:
     is_path = isinstance(verify, str) and re.search(r"[./\\]", verify)
     file = f" of {shown(verify)}" if is_path else ""
     return (
-        f"The certificates{file} to verify the service by can't be read: {problem}. "
+        f"The certificates{file} to verify the service by can't be read: {why}. "
         f"{source} names a file of certificates in PEM format, such as "
         "'/etc/ssl/certs/ca-certificates.crt'. See verify=, SSL_CERT_FILE and "
         "SSL_CERT_DIR."
