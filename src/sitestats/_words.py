@@ -12,7 +12,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 EXTRA: Final = "*"
@@ -35,7 +34,9 @@ def folded(word: object) -> str:
 
 @cache
 def _tables() -> Mapping[str, Any]:
+    # They take long to import, for what only errors need.
     import tomllib
+    from importlib import resources
 
     text = resources.files("sitestats").joinpath("words.toml").read_text("utf-8")
     return tomllib.loads(text)

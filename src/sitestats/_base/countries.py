@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Final
 
 _MISTAKEN: Final[Mapping[str, str]] = {
@@ -26,6 +25,9 @@ def countries() -> Mapping[str, str]:
     """The names of countries in English, by their codes of ISO 3166; none without the
     package.
     """
+    # It takes long to import, for what few programs need.
+    from importlib import resources
+
     try:
         file = resources.files("tzdata").joinpath("zoneinfo", "iso3166.tab")
         lines = file.read_text("utf-8").splitlines()

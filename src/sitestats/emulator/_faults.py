@@ -46,26 +46,16 @@ def _function(_fault: object, attribute: Any, value: Any) -> None:
         raise TypeError(f"{attribute.name} must be a function, not {value!r}")
 
 
-def _method(_fault: object, _attribute: object, value: Any) -> None:
-    if value is None:
-        return
-    if not isinstance(value, str):
-        raise TypeError(f"method must be text, not {value!r}")
-    if not re.fullmatch("[A-Z]+", value):
-        raise ValueError(f"method must be in capitals, such as 'POST', not {value!r}")
+def _like(pattern: str, form: str) -> Callable[[object, Any, Any], None]:
+    """An attrs validator: text of a *form*, or None."""
 
+    def check(_fault: object, attribute: Any, value: Any) -> None:
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{attribute.name} must be text, not {value!r}")
+        if value is not None and not re.fullmatch(pattern, value):
+            raise ValueError(f"{attribute.name} {form}, not {value!r}")
 
-def _path(_fault: object, _attribute: object, value: Any) -> None:
-    if value is None:
-        return
-    if not isinstance(value, str):
-        raise TypeError(f"path must be text, not {value!r}")
-    # No request has another path, so that nothing would fail.
-    if not re.fullmatch(r"[/*][!->@-~]*", value):
-        raise ValueError(
-            "path begins with '/' or '*', is percent-encoded, and has no query; it "
-            f"can't be {value!r}"
-        )
+    return check
 
 
 def sent_headers(
@@ -151,8 +141,17 @@ class Fault:
     cut_off: int | None = attrs.field(default=None, validator=_whole)
     reset: bool = attrs.field(default=False, validator=flag)
     processed: bool = attrs.field(default=False, validator=flag)
-    method: str | None = attrs.field(default=None, validator=_method)
-    path: str | None = attrs.field(default=None, validator=_path)
+    method: str | None = attrs.field(
+        default=None, validator=_like("[A-Z]+", "must be in capitals, such as 'POST'")
+    )
+    # No request has a path of another form, so that nothing would fail.
+    path: str | None = attrs.field(
+        default=None,
+        validator=_like(
+            r"[/*][!->@-~]*",
+            "begins with '/' or '*', is percent-encoded, and has no query",
+        ),
+    )
     when: Callable[[RecordedRequest], bool] | None = attrs.field(
         default=None, validator=validators.optional(_function)
     )
