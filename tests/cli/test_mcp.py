@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from commands import exists
 from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from commands import Run
 
 pytestmark = pytest.mark.long
 
@@ -93,3 +97,23 @@ def test_an_assistant_uses_the_tools(tmp_path: Path) -> None:
     for text in texts:
         assert emulator.api_key not in text
         assert emulator.user_id not in text
+
+
+def test_without_an_assistant(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person who starts it in a terminal is told what it waits for; one who has not
+    installed its extra, what to install.
+    """
+    pytest.importorskip("mcp")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sitestats._assistants.server.serve", lambda _tools: None)
+    done = run("mcp")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("sitestats: waiting for an assistant")
+    monkeypatch.delitem(sys.modules, "sitestats._assistants.server")
+    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
+    done = run("mcp")
+    assert done.code == 2
+    assert "pip install 'sitestats[mcp]'" in done.err

@@ -100,8 +100,8 @@ def _table(columns: Sequence[Shown], width: int) -> Iterator[RenderableType]:
     texts = [[Text(plain(column.heading)), *_cells(column)] for column in columns]
     least = [*map(partial(_least_width, width), columns, texts)]
     # Two blanks are between columns.
-    ends = accumulate(least, lambda end, more: end + 2 + more)
-    fitting = max(1, sum(end <= width for end in ends))
+    ends = accumulate(narrow + 2 for narrow in least)
+    fitting = max(1, sum(end - 2 <= width for end in ends))
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
         show_edge=False,

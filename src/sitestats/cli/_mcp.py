@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
+from sitestats import MissingExtraError
+
 from . import _options as options
+from ._exits import tell
 
 
 @options.command()
@@ -32,12 +36,10 @@ def mcp(*, reports: Path | None, connect: options.Connect) -> None:
     try:
         from sitestats._assistants.server import serve
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "mcp":
-            raise
-        raise click.UsageError(
-            "the tools need mcp: pip install 'sitestats[cli,mcp]'"
-        ) from None
+        raise MissingExtraError(error.name or "mcp", "mcp") from None
     from sitestats._assistants.tools import Tools
 
+    if sys.stdin.isatty():
+        tell("waiting for an assistant, which starts this command; Ctrl-C ends it")
     with connect() as client:
         serve(Tools(client, reports))
