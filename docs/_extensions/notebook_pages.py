@@ -28,7 +28,7 @@ class Notebook(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Make the page from Markdown; it has the notebook's title."""
+        """Make the page from Markdown; its title is that of the notebook."""
         page = Path(self.env.doc2path(self.env.docname))
         path = (page.parent / self.arguments[0]).resolve()
         self.env.note_dependency(str(path))

@@ -199,7 +199,7 @@ def _table_of(entries: Entries[Any], about: str, top: int) -> Grid | Chart:
     """The table of a list, or the chart of a histogram, with what it is *about*."""
     # The underscore is for users, not for this folder.
     columns = [
-        column._replace(heading=OF_FILTERED)
+        attrs.evolve(column, heading=OF_FILTERED)
         if column.name == "share" and entries.filters
         else column
         for column in entries._table()  # noqa: SLF001

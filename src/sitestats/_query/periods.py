@@ -249,7 +249,7 @@ def _in_another_form(text: str) -> str:
     """
     from dateutil.parser import parse
 
-    # A part that is not in the text has its default.
+    # A part that is not in the text is that of the default.
     defaults = [datetime(y, m, d, tzinfo=UTC) for y, m, d in _DIFFERING]
     try:
         found = {

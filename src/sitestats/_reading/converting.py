@@ -274,13 +274,14 @@ def _stats(values: dict[str, Any], _: object) -> Stats:
         unread[name[1] if name else ""].append(problem)
     if not unread:
         return stats
+    known = dict(stats._values)  # noqa: SLF001 - of all results
+    for field in unread.keys() & known.keys():
+        if isinstance(entries := known.pop(field), Entries):
+            known[field] = attrs.evolve(entries, incomplete=True)
     return attrs.evolve(
         stats,
-        values={
-            name: attrs.evolve(value, incomplete=True) if name in unread else value
-            for name, value in stats._values.items()  # noqa: SLF001 - of all results
-        },
-        unread={name: tuple(problems) for name, problems in unread.items()},
+        values={field: known[field] for field in stats.requested if field in known},
+        unread={field: tuple(problems) for field, problems in unread.items()},
     )
 
 

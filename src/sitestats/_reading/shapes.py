@@ -116,6 +116,9 @@ def shape_of(source: Any) -> Any:
         name = f"{kind.__name__}Of{'And'.join(names)}"
     else:
         fields, name = (), kind.__name__
+    item = next((one for one in get_args(source) if isinstance(one, type)), None)
+    if issubclass(kind, Items) and item is not None:
+        name = f"{name}Of{item.__name__}"
     if kind is Stats:
         # A result with more fields than were demanded keeps them.
         return _typed_dict(name, _stats(fields), more=True)
@@ -130,7 +133,6 @@ def shape_of(source: Any) -> Any:
         return _typed_dict(name, _entry(kind))
     hints = _of_attributes(kind)
     if hints and issubclass(kind, Items):
-        item = next((one for one in get_args(source) if isinstance(one, type)), None)
         known = (item for one, item in _ITEMS.items() if issubclass(kind, one))
         hints["items"] = array_of(item or next(known, EntryChange))
     return _typed_dict(name, {**hints, **_more_of(kind)})

@@ -365,7 +365,9 @@ class Table(HasRows[Never], Displayed):
         """The first rows; the note says how many there are beyond."""
         if (more := count_rows(self.body) - most) <= 0:
             return self
-        columns = [column._replace(cells=column.cells[:most]) for column in self.body]
+        columns = [
+            attrs.evolve(column, cells=column.cells[:most]) for column in self.body
+        ]
         notes = filter(None, [f"… {more:,} more", self.note])
         return attrs.evolve(self, body=columns, note="; ".join(notes))
 

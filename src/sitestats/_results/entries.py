@@ -231,10 +231,17 @@ class WeekEntry(HistogramEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
-for _kind in (
-    *(ListEntry, TimedListEntry, PageEntry, TimedPageEntry, EventCount),
-    *(HistogramEntry, HourEntry, WeekEntry),
-):
+_KINDS: Final[tuple[Any, ...]] = (
+    ListEntry,
+    TimedListEntry,
+    PageEntry,
+    TimedPageEntry,
+    EventCount,
+    HistogramEntry,
+    HourEntry,
+    WeekEntry,
+)
+for _kind in _KINDS:
     read_as_dataclass(_kind, [n for n in _kind.__struct_fields__ if n in _kind.columns])
 
 

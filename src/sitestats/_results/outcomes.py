@@ -249,7 +249,7 @@ class ManyResults(HasLists[FieldT], Items[ItemT_co, FieldT], Generic[ItemT_co, F
         differing = filters_that_differ(one.query for one in firsts if one is not None)
         columns = table_of(rows, field, differing)
         if not self._outcomes():
-            return [column._replace(cells=()) for column in columns]
+            return [attrs.evolve(column, cells=()) for column in columns]
         return columns
 
     def _names(self) -> Sequence[str]:

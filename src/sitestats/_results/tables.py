@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from itertools import repeat
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
+import attrs
 import msgspec
 
 from sitestats._base.fields import FIELD_ROWS, TOTALS
@@ -64,7 +65,8 @@ def kind_of(name: str) -> Kind:
     return _KINDS.get(name, Kind.TEXT)
 
 
-class Column(NamedTuple):
+@attrs.frozen
+class Column(Public):
     """One column: its name, what it holds, and its cells."""
 
     name: str
@@ -125,7 +127,8 @@ def stacked(tables: Iterable[Sequence[Column]]) -> list[Column]:
     for values in cells.values():
         values.extend(repeat(None, rows - len(values)))
     return [
-        column._replace(cells=cells[name], zone="UTC") for name, column in first.items()
+        attrs.evolve(column, cells=cells[name], zone="UTC")
+        for name, column in first.items()
     ]
 
 
