@@ -98,7 +98,7 @@ KEYWORDS = {
     "fields-and-filters": (
         "utm, wildcard, country, device, events, referrer, top pages, unique "
         "visitors, bounce rate, google analytics, custom properties, 1000, metric, "
-        "dimension"
+        "dimension, type checker"
     ),
     "frames-and-plots": (
         "pandas, polars, data frame, chart, plot, compare, jupyter, last month, "
@@ -123,7 +123,7 @@ KEYWORDS = {
     "testing-your-code": "mock, respx, pytest, vcrpy, fixture",
     "the-service": "section, endpoint, parameter, free plan, delete website",
     "warehouse": "duckdb, dbt, postgresql, airflow, backfill, sql",
-    "web-applications": "async, gunicorn",
+    "web-applications": "async, gunicorn, pickle",
 }
 
 # Public classes that users do not construct: the signature of the constructor is left
