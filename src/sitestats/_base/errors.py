@@ -100,18 +100,10 @@ def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
 # --- what may be repeated -----------------------------------------------------------
 
 
-_TEMPORARY: Final = frozenset(
+TEMPORARY: Final = frozenset(
     (HTTPStatus.REQUEST_TIMEOUT, TOO_MANY_REQUESTS, *range(500, 600))
 )
-
-
-def is_temporary(status: int) -> bool:
-    """Whether a later response may differ, whoever sent this one.
-
-    >>> [one for one in (200, 404, 407, 408, 429, 500, 503, 600) if is_temporary(one)]
-    [408, 429, 500, 503]
-    """
-    return status in _TEMPORARY
+"""The statuses after which a later response may differ, whoever sent this one."""
 
 
 def is_harmless(request: HttpRequest | None, *, maybe_done: bool) -> bool:
@@ -338,7 +330,7 @@ class StatusError(SiteStatsError):
     @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later, and does no harm then."""
-        return is_temporary(self.status_code) and is_harmless(
+        return self.status_code in TEMPORARY and is_harmless(
             self.request, maybe_done=self.status_code != TOO_MANY_REQUESTS
         )
 
@@ -348,7 +340,7 @@ class StatusError(SiteStatsError):
         advice = ""
         if self.retry_after is not None and self.retryable:
             advice = f": try again in {math.ceil(self.retry_after):,} s"
-        elif is_temporary(self.status_code) and not self.retryable:
+        elif self.status_code in TEMPORARY and not self.retryable:
             advice = "; it may have been done: look before you do it again"
         return f"{self.message} (status {self.status_code}{request}){source}{advice}"
 

@@ -23,12 +23,12 @@ from typing import Final, TypeAlias, TypeVar
 import attrs
 
 from sitestats._base.errors import (
+    TEMPORARY,
     TOO_MANY_REQUESTS,
     RateLimitedError,
     RequestTimeoutError,
     TransportError,
     is_harmless,
-    is_temporary,
 )
 from sitestats._configuration.settings import RetryPolicy
 from sitestats._query.builder import StatsQuery
@@ -259,7 +259,7 @@ def send_with_retries(
                 raise
         else:
             cause = response.status
-            if not is_temporary(cause):
+            if cause not in TEMPORARY:
                 return response
             asked = response.retry_after or 0.0
             pause = yield from _begin_pause(request, response, session, clock, attempt)

@@ -16,13 +16,13 @@ import attrs
 from idna import IDNAError
 
 from sitestats._base.errors import (
+    TEMPORARY,
     ClientClosedError,
     ConnectionFailedError,
     InvalidResponseError,
     RequestTimeoutError,
     ResponseTooLargeError,
     TransportError,
-    is_temporary,
 )
 
 from .bodies import MOST_BYTES, CorruptError, ProtocolError, TooLargeError
@@ -228,7 +228,7 @@ def _of_proxy(reply: str) -> _Cause | None:
     status = int(reply[:3]) if re.match("[0-9]{3}\\b", reply) else 0
     if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         return _LOGIN
-    if status >= HTTPStatus.BAD_REQUEST and not is_temporary(status):
+    if status >= HTTPStatus.BAD_REQUEST and status not in TEMPORARY:
         advice = "The proxy refuses to connect there: ask whoever runs it"
         return _Cause(advice, is_temporary=False)
     return None
