@@ -216,7 +216,7 @@ def test_a_month_of_numpy_is_a_month() -> None:
     """And a year is a year; a week of numpy begins on Thursday, so it is refused."""
     assert QUERY.during(np.datetime64("2026-03")) == QUERY.during("2026-03")
     assert QUERY.during(np.datetime64("2026")) == QUERY.during(2026)
-    for wrong in (np.datetime64("2026-03-05", "W"), np.datetime64("NaT")):
+    for wrong in (np.datetime64("2026-03-05", "W"), np.datetime64("NaT", "D")):
         with pytest.raises(InvalidInputError):
             QUERY.on(wrong)
         with pytest.raises(InvalidInputError):
