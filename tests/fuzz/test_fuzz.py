@@ -199,9 +199,13 @@ def check_error(error: SiteStatsError) -> None:
 
 
 def check_result(result: Any) -> None:
-    """Check that it is displayed, pickled and converted, in every way."""
+    """Check that it is displayed, pickled, converted and read again, in every way."""
     assert repr(result)
     assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
+    if hasattr(result, "from_dict"):
+        values = json.loads(json.dumps(result.to_dict()))
+        again = type(result).from_dict(values)
+        assert (again, again.to_dict()) == (result, values)
     if isinstance(result, Stats):
         assert isinstance(result.raw(), dict)
         json.dumps(result.to_dict())

@@ -152,12 +152,13 @@ def _own_hook(kind: Any) -> Callable[[Any, Any], Any]:
         known = (reader for one, reader in _READERS.items() if issubclass(of, one))
         read = next(known, None) or _attrs_reader(of)
 
-    def read_object(values: Any, asked: Any) -> Any:
-        if not isinstance(values, classes):
-            if not isinstance(values, dict):
-                raise UnreadableError("an object", values)
-            values = read(cast("dict[str, Any]", values), asked)
-        if isinstance(values, Stats | Succeeded | Comparison):
+    def read_object(given: Any, asked: Any) -> Any:
+        values: Any = given
+        if not isinstance(given, classes):
+            if not isinstance(given, dict):
+                raise UnreadableError("an object", given)
+            values = read(cast("dict[str, Any]", given), asked)
+        if issubclass(type(values), Stats | Succeeded | Comparison):
             for name in names_in(get_args(asked)):
                 if name not in parameters_of(values.query).names:
                     message = "was not requested"
@@ -224,7 +225,7 @@ def _array_hook(kind: Any) -> Callable[[Any, Any], Any]:
     (item, _) = get_args(kind)
 
     def read_array(values: Any, _: object) -> Any:
-        if not isinstance(values, list):
+        if not _is_list(values):
             raise UnreadableError("an array", values)
         return read_each(values, item, _converter().structure)
 
@@ -235,6 +236,10 @@ def _json_object(value: Any, _: object) -> dict[str, JsonValue]:
     if not isinstance(value, dict):
         raise UnreadableError("an object", value)
     return cast("dict[str, JsonValue]", value)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 def array_of(item: Any) -> Any:
@@ -276,8 +281,9 @@ def _stats(values: dict[str, Any], _: object) -> Stats:
         return stats
     known = dict(stats._values)  # noqa: SLF001 - of all results
     for field in unread.keys() & known.keys():
-        if isinstance(entries := known.pop(field), Entries):
-            known[field] = attrs.evolve(entries, incomplete=True)
+        value = known.pop(field)
+        if field in TABLES:
+            known[field] = attrs.evolve(value, incomplete=True)
     return attrs.evolve(
         stats,
         values={field: known[field] for field in stats.requested if field in known},
@@ -291,7 +297,7 @@ def _as_sent(values: Mapping[str, Any]) -> bytes:
     for bound, day in (("start", "first_day"), ("end", "last_day")):
         body[bound] = values.get(bound) or values.get(day)
     for name, rows in body.items():
-        if name in FIELD_ROWS and isinstance(rows, list):
+        if name in FIELD_ROWS and _is_list(rows):
             body[name] = [*map(_row_as_sent, rows)]
     return json.dumps(body).encode()
 
