@@ -251,6 +251,7 @@ WRONG_USE = [
     ((*UPDATE, "--dataset", "sitestats"), "--dataset sitestats: the file has that"),
     ((*UPDATE, "--hosts-from", "none.txt"), "the list has no websites"),
     (("warehouse", "status"), "the warehouse is empty: run"),
+    (("warehouse", "verify"), "the warehouse has no day to compare: run `update`"),
 ]
 
 

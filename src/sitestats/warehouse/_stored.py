@@ -91,7 +91,9 @@ def _select(
     group: str = "",
 ) -> Iterable[Sequence[Any]]:
     """These columns of the rows of *table* that count; none if there is no table."""
-    if table not in pipeline.default_schema.tables:
+    # Before the first load there is no schema.
+    known = pipeline.default_schema.tables if pipeline.schema_names else {}
+    if table not in known:
         return ()
     with pipeline.sql_client() as client:
         source = client.make_qualified_table_name(table)
