@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from datetime import datetime
 from importlib.resources import files
@@ -27,6 +28,8 @@ __all__ = [
     "app",
     "end_at_once",
     "set_present_of_commands",
+    "speak_to_no_assistant",
+    "uninstall_mcp",
 ]
 
 
@@ -39,3 +42,14 @@ def set_present_of_commands(patch: pytest.MonkeyPatch, now: datetime) -> None:
 def end_at_once(patch: pytest.MonkeyPatch) -> None:
     """Have ``sitestats emulator`` end where it would wait for Ctrl-C."""
     patch.setattr("sitestats.cli._emulator._wait", lambda: None)
+
+
+def speak_to_no_assistant(patch: pytest.MonkeyPatch) -> None:
+    """Have ``sitestats mcp`` end where it would read what an assistant calls."""
+    patch.setattr("sitestats._assistants.server.serve", lambda _tools: None)
+
+
+def uninstall_mcp(patch: pytest.MonkeyPatch) -> None:
+    """Have no library of the extra ``mcp``, as far as the command sees."""
+    patch.delitem(sys.modules, "sitestats._assistants.server", raising=False)
+    patch.setitem(sys.modules, "mcp.server.lowlevel", None)

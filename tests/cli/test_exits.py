@@ -42,7 +42,7 @@ def test_ctrl_c_ends_a_run_with_its_report(tmp_path: Path) -> None:
     report = json.loads(out)
     states = [one["state"] for one in report["items"]]
     assert states == ["added", "unknown", "not_tried"]
-    assert report["stopped"] == "interrupted"
+    assert report["stopped"]["text"] == "interrupted"
     assert err.splitlines()[-1] == "sitestats: interrupted; run it again to continue"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from cli.inside import speak_to_no_assistant, uninstall_mcp
 from commands import exists
 from sitestats.emulator import Emulator
 
@@ -108,12 +109,11 @@ def test_without_an_assistant(
     pytest.importorskip("mcp")
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("sitestats._assistants.server.serve", lambda _tools: None)
+    speak_to_no_assistant(monkeypatch)
     done = run("mcp")
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith("sitestats: waiting for an assistant")
-    monkeypatch.delitem(sys.modules, "sitestats._assistants.server")
-    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
+    uninstall_mcp(monkeypatch)
     done = run("mcp")
     assert done.code == 2
     assert "pip install 'sitestats[mcp]'" in done.err
