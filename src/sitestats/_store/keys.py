@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import attrs
+import msgspec
 
 from sitestats._base.errors import InvalidInputError
 from sitestats._query import periods
@@ -68,17 +69,14 @@ class StoreEntry:
 
     def to_bytes(self) -> bytes:
         """The packed response, compressed."""
-        head = json.dumps({"date": self.date, "timezone": self.timezone})
-        return zlib.compress(head.encode() + b"\n" + self.body, 1)
+        return zlib.compress(msgspec.msgpack.encode(self), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StoreEntry | None:
         """The response that was packed; None where *data* is damaged."""
         try:
-            head, _, body = zlib.decompress(data).partition(b"\n")
-            values: dict[str, str] = json.loads(head)
-            return cls(values["date"], values["timezone"], body)
-        except (zlib.error, ValueError, LookupError):
+            return msgspec.msgpack.decode(zlib.decompress(data), type=cls)
+        except (zlib.error, msgspec.MsgspecError, ValueError):
             return None
 
     def is_usable(self, now: datetime, max_age: timedelta | None) -> bool:

@@ -27,7 +27,7 @@ from sitestats._base.text import shown
 from sitestats._configuration.secrets import Secret
 from sitestats._configuration.settings import Settings
 
-from .httpx_client import EXTENSION, NoCookies
+from .httpx_client import EXTENSION, OwnAsyncClient, OwnClient
 from .pool import Pool
 from .reading import Reading
 from .sockets import Exchange, Route, run_blocking
@@ -36,19 +36,11 @@ _VARIABLES_OF_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """What httpx and OpenSSL read, the first one first."""
 
 
-class _Client(httpx.Client):
-    cookies: Any = NoCookies()
-
-
-class _AsyncClient(httpx.AsyncClient):
-    cookies: Any = NoCookies()
-
-
 def own_client(
     settings: Settings, pool: Pool, proxy: httpx.Proxy | None, *, is_awaited: bool
 ) -> Any:
     """A client whose requests go by *pool*, directly to the service, or by *proxy*."""
-    client = _AsyncClient if is_awaited else _Client
+    client: Any = OwnAsyncClient if is_awaited else OwnClient
     host, port = settings.base.origin[1:]
     context = (
         _context(verify=settings.verify) if settings.base.scheme == "https" else None
@@ -69,8 +61,7 @@ def own_client(
         # Some versions of httpx make a context even where it verifies nothing.
         why = _why_no_context(str(error), settings.verify)
         raise ConfigurationError(why) from None
-    made: Any = client
-    return made(transport=transport, trust_env=False)
+    return client(transport=transport, trust_env=False)
 
 
 # --- direct connections -----------------------------------------------------------

@@ -19,7 +19,7 @@ from sitestats._configuration.secrets import Secret
 from sitestats._configuration.settings import Settings
 
 from .bodies import MOST_BYTES, TooLargeError
-from .httpx_client import EXTENSION, NoCookies
+from .httpx_client import EXTENSION, OwnAsyncClient, OwnClient
 from .pool import Pool
 from .sockets import Exchange
 
@@ -43,14 +43,6 @@ _WHY: Final = (
 _REDIRECT: Final = "the service redirects, and a request follows to no other address"
 
 
-class _Client(httpx2.Client):
-    cookies: Any = NoCookies()
-
-
-class _AsyncClient(httpx2.AsyncClient):
-    cookies: Any = NoCookies()
-
-
 def own_client(
     settings: Settings, _pool: Pool, _proxy: None, *, is_awaited: bool
 ) -> Any:
@@ -68,7 +60,7 @@ def own_client(
         raise ConfigurationError(
             "headers= has a User-Agent, which the browser sets itself: leave it out"
         )
-    kind = _AsyncClient if is_awaited else _Client
+    kind: Any = OwnAsyncClient if is_awaited else OwnClient
     return kind(transport=_Transport(), trust_env=False)
 
 

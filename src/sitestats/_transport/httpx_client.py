@@ -122,6 +122,18 @@ class NoCookies(httpx.Cookies):
         pass
 
 
+class OwnClient(httpx.Client):
+    """A client of httpx, made here."""
+
+    cookies: Any = NoCookies()
+
+
+class OwnAsyncClient(httpx.AsyncClient):
+    """The same, awaited."""
+
+    cookies: Any = NoCookies()
+
+
 def library_of(http_client: object, *, is_awaited: bool) -> ModuleType:
     """The library that *http_client* is of; without one, the library of our own client.
 

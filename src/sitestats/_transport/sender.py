@@ -62,14 +62,14 @@ class Sender(HeldAcrossForks):
         self._library: Any = library_of(http_client, is_awaited=is_awaited)
         # A client of the user's has its own proxies alone.
         proxy = proxy_of(settings)
-        # Whether httpx connects, and not our own pool.
-        self._is_far = http_client is not None or proxy is not None
-        self._is_watched = self._is_far and (is_awaited or proxy is not None)
+        # Otherwise our own pool connects, and keeps the limits.
+        self._httpx_connects = http_client is not None or proxy is not None
+        self._is_watched = self._httpx_connects and (is_awaited or proxy is not None)
         self._make_client = partial(
             own_client, settings, self.pool, proxy, is_awaited=is_awaited
         )
         self._client = http_client or self._make_client()
-        self._uses_pool_of_httpx = http_client is None and proxy is not None
+        self._has_pool_of_httpx = http_client is None and proxy is not None
         # A client of an emulator has the emulator's clock, which a test may have set.
         self.clock: Callable[[], float] | None = getattr(
             http_client, "emulator_clock", None
@@ -85,7 +85,7 @@ class Sender(HeldAcrossForks):
         super().__init__()
 
     def _after_fork_in_child(self) -> None:
-        if self._uses_pool_of_httpx:
+        if self._has_pool_of_httpx:
             # Its pool, and the lock of that, may be in use by a thread of the parent.
             self._client = self._make_client()
 
@@ -148,7 +148,7 @@ class Sender(HeldAcrossForks):
         extensions: dict[str, Any] = {EXTENSION: exchange}
         # The request counts as sent now, unless our own connecting knows better.
         exchange.phase = "response"
-        if self._is_far:
+        if self._httpx_connects:
             extensions["timeout"] = self._library.Timeout(exchange.left()).as_dict()
             if self._is_watched and not self._is_awaited:
                 extensions["trace"] = exchange.trace
