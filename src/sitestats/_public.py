@@ -202,15 +202,20 @@ def lazy(
     return sorted(places), get, lambda: sorted({*known, *places})
 
 
-def late_types(places: Mapping[str, tuple[str, str]]) -> Callable[[str], object]:
+def late_types(
+    names: Mapping[str, tuple[str, ...]], **others: tuple[str, str]
+) -> Callable[[str], object]:
     """``__getattr__`` of a module of types that annotations name.
 
     Whoever reads an annotation, such as ``typing.get_type_hints``, imports its types.
     The type of an extra that is not installed is ``Any``.
 
     Args:
-        places: The module and the name of each type, by the name in annotations.
+        names: The names of types, by the module that defines them.
+        others: The module and the name of each type that annotations call otherwise.
     """
+    places = {name: (place, name) for place, own in names.items() for name in own}
+    places |= others
 
     def get(name: str) -> object:
         if name not in places:

@@ -29,15 +29,13 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_types(
         {
-            "AsyncOutcomeStream": ("sitestats._client.get_many", "AsyncOutcomeStream"),
-            "Comparison": ("sitestats._comparison.comparison", "Comparison"),
-            "Comparisons": ("sitestats._comparison.comparisons", "Comparisons"),
-            "OutcomeStream": ("sitestats._client.get_many", "OutcomeStream"),
-            "ProvisioningPlan": ("sitestats.provisioning", "ProvisioningPlan"),
-            "ProvisioningReport": ("sitestats.provisioning", "ProvisioningReport"),
-            "SSLContext": ("ssl", "SSLContext"),
-            "SetupReport": ("sitestats._protocol.check_setup", "SetupReport"),
-            "Store": ("sitestats._store.sqlite", "Store"),
-            "WebsiteSpec": ("sitestats.provisioning._specs", "WebsiteSpec"),
+            "ssl": ("SSLContext",),
+            "sitestats._client.get_many": ("AsyncOutcomeStream", "OutcomeStream"),
+            "sitestats._comparison.comparison": ("Comparison",),
+            "sitestats._comparison.comparisons": ("Comparisons",),
+            "sitestats._protocol.check_setup": ("SetupReport",),
+            "sitestats._store.sqlite": ("Store",),
+            "sitestats.provisioning": ("ProvisioningPlan", "ProvisioningReport"),
+            "sitestats.provisioning._specs": ("WebsiteSpec",),
         }
     )

@@ -33,16 +33,14 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_types(
         {
-            "ArrowTable": ("pyarrow", "Table"),
-            "Axes": ("matplotlib.axes", "Axes"),
-            "Comparison": ("sitestats._comparison.comparison", "Comparison"),
-            "Comparisons": ("sitestats._comparison.comparisons", "Comparisons"),
-            "Console": ("rich.console", "Console"),
-            "ConsoleOptions": ("rich.console", "ConsoleOptions"),
-            "AxesArray": ("numpy", "ndarray"),
-            "PandasFrame": ("pandas", "DataFrame"),
-            "PolarsFrame": ("polars", "DataFrame"),
-            "RenderResult": ("rich.console", "RenderResult"),
-            "StatsValues": ("sitestats._testing.sample_body", "StatsValues"),
-        }
+            "matplotlib.axes": ("Axes",),
+            "rich.console": ("Console", "ConsoleOptions", "RenderResult"),
+            "sitestats._comparison.comparison": ("Comparison",),
+            "sitestats._comparison.comparisons": ("Comparisons",),
+            "sitestats._testing.sample_body": ("StatsValues",),
+        },
+        ArrowTable=("pyarrow", "Table"),
+        AxesArray=("numpy", "ndarray"),
+        PandasFrame=("pandas", "DataFrame"),
+        PolarsFrame=("polars", "DataFrame"),
     )
