@@ -392,12 +392,10 @@ def _check_store(store: object, *, is_awaited: bool) -> None:
 
 def _check_partition(store: object, http_client: object, verify: object) -> None:
     """Refuse a store if nothing tells whose responses it would hold."""
-    # An emulator makes the responses itself. A context may trust everybody, or have a
-    # certificate of the client's.
-    is_emulator = getattr(http_client, "is_emulator", False)
-    is_unseen = (http_client is not None and not is_emulator) or hasattr(
-        verify, "wrap_bio"
-    )
+    # An emulator, which has a clock, makes the responses itself. A context may trust
+    # everybody, or have a certificate of the client's.
+    is_other = http_client is not None and not hasattr(http_client, "emulator_clock")
+    is_unseen = is_other or hasattr(verify, "wrap_bio")
     if is_unseen and not getattr(store, "partition", ""):
         raise ConfigurationError(
             "store= beside http_client= or an SSLContext needs a partition, since this "

@@ -94,7 +94,7 @@ Keys = dict[str, "set[str] | None"]
 """The API keys, each with the host names that it has access to; None means all."""
 
 
-def stats(website: Website, query: Query, key: str | None, keys: Keys) -> None:
+def check_stats(website: Website, query: Query, key: str | None, keys: Keys) -> None:
     """Check the access of a Stats request (section 5).
 
     Raises:
@@ -121,8 +121,8 @@ def stats(website: Website, query: Query, key: str | None, keys: Keys) -> None:
         raise Denied(401 if key is None else 403, text)
 
 
-def admin(headers: Headers, keys: Keys, user_id: str) -> str:
-    """The key of an Admin request, which needs a user ID too (section 5).
+def check_admin(headers: Headers, keys: Keys, user_id: str) -> str:
+    """Check the credentials of an Admin request, and return its key (section 5).
 
     Raises:
         Denied: One of them is missing or wrong.

@@ -58,26 +58,18 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return _response(request, response, fault)
 
 
-class EmulatorClient(httpx.Client):
-    """Sends to an emulator."""
+def client_of(
+    handle: Handle, clock: Callable[[], float], *, is_awaited: bool
+) -> httpx.Client | httpx.AsyncClient:
+    """A client of httpx that sends to an emulator.
 
-    is_emulator = True
-    """The store accepts this client, whose responses depend on the client alone."""
-
-    def __init__(self, handle: Handle, clock: Callable[[], float]) -> None:
-        super().__init__(transport=EmulatorTransport(handle), trust_env=False)
-        self.emulator_clock = clock
-        """The emulator's time, by which the store decides which days are over."""
-
-
-class AsyncEmulatorClient(httpx.AsyncClient):
-    """Sends to an emulator."""
-
-    is_emulator = True
-
-    def __init__(self, handle: Handle, clock: Callable[[], float]) -> None:
-        super().__init__(transport=EmulatorTransport(handle), trust_env=False)
-        self.emulator_clock = clock
+    The clients of this package know it by its *clock*, the emulator's time, which
+    decides which days are over for their store.
+    """
+    kind: Any = httpx.AsyncClient if is_awaited else httpx.Client
+    client = kind(transport=EmulatorTransport(handle), trust_env=False)
+    client.emulator_clock = clock
+    return cast("httpx.Client | httpx.AsyncClient", client)
 
 
 def _recorded(request: httpx.Request) -> RecordedRequest:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -24,13 +24,7 @@ from sitestats._wire.messages import HttpResponse
 
 from . import _control, _traffic
 from ._access import Website, host_name
-from ._delivery import (
-    HOST,
-    AsyncEmulatorClient,
-    EmulatorClient,
-    EmulatorTransport,
-    Serving,
-)
+from ._delivery import HOST, EmulatorTransport, Serving, client_of
 from ._faults import NO_FAULT, Fault, sent_body, sent_headers
 from ._http import RecordedRequest
 from ._loading import Loaded, read
@@ -38,6 +32,8 @@ from ._periods import DAY
 from ._rows import Rows
 from ._service import Service
 from ._settings import check_count, check_credential, check_names
+
+ClientT = TypeVar("ClientT", sitestats.Client, sitestats.AsyncClient)
 
 BASE_URL: Final = "https://emulator.test"
 """The base address of clients without a socket."""
@@ -421,34 +417,25 @@ class Emulator:
         ...     len(client.websites.list())
         3
         """
-        client = sitestats.Client(
-            **self._options(options),
-            http_client=EmulatorClient(self._handle, self._clock),
-        )
-        with self._lock:
-            self._clients.add(client)
-        return client
+        return self._client(sitestats.Client, options, is_awaited=False)
 
     def async_client(self, **options: Any) -> sitestats.AsyncClient:
         """An async client without a socket; see ``client``."""
-        client = sitestats.AsyncClient(
-            **self._options(options),
-            http_client=AsyncEmulatorClient(self._handle, self._clock),
-        )
+        return self._client(sitestats.AsyncClient, options, is_awaited=True)
+
+    def _client(
+        self, kind: Callable[..., ClientT], options: dict[str, Any], *, is_awaited: bool
+    ) -> ClientT:
+        account = {"api_key": self.api_key, "user_id": self.user_id}
+        options = {"base_url": BASE_URL, **account, **options}
+        sends = client_of(self._handle, self._clock, is_awaited=is_awaited)
+        client = kind(**options, http_client=sends)
         with self._lock:
             self._clients.add(client)
         return client
 
     def _clock(self) -> float:
         return self._service.now().timestamp()
-
-    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "base_url": BASE_URL,
-            "api_key": self.api_key,
-            "user_id": self.user_id,
-            **options,
-        }
 
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
         """Serve HTTP on a local socket within a ``with`` block.

@@ -114,7 +114,7 @@ class Service:
     ) -> HttpResponse:
         try:
             _check_method(request)
-            key = _access.admin(request.headers, self.keys, self.user_id)
+            key = _access.check_admin(request.headers, self.keys, self.user_id)
             return json_response(200, endpoint(request, key))
         except Denied as denied:
             error = {"ok": False, "success": False, "error": denied.error}
@@ -186,7 +186,7 @@ class Service:
             return stats_response(404, error, info="false", callback=callback)
         try:
             _check_method(request)
-            _access.stats(website, query, key, self.keys)
+            _access.check_stats(website, query, key, self.keys)
             self._check(query, problems, key or "")
         except Denied as denied:
             code = {} if denied.code is None else {"code": denied.code}
