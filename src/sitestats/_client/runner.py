@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], Awaitable[None] | None]"
 """Is called with what a flow notes, and awaited where it is asynchronous."""
-Others: TypeAlias = "Now | Sleep | Note | LookUp | StoreResponse"
+OtherAction: TypeAlias = "Now | Sleep | Note | LookUp | StoreResponse"
 """The actions that send nothing."""
 
 LOGGER: Final = logging.getLogger("sitestats")
@@ -187,7 +187,7 @@ class _Runner:
             error = None
             flow.close()
 
-    async def _run_action(self, action: Others, on_note: Observer | None) -> Any:
+    async def _run_action(self, action: OtherAction, on_note: Observer | None) -> Any:
         match action:
             case Now():
                 clock = self.clock or time.time

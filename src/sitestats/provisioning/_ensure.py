@@ -41,7 +41,7 @@ from sitestats._protocol.session import Session
 from sitestats._reading.errors import is_about_account
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._report import ProvisionedWebsite, ProvisioningReport, State, existing, message_of
+from ._report import ProvisionedWebsite, ProvisioningReport, State, item_of, message_of
 from ._specs import WebsiteSpec, as_added, by_hostname, differences_of, normalised
 
 _FIRST_PAUSE: Final = 1.0
@@ -139,11 +139,11 @@ class EnsureFlow:
     def _ensure(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
         name = spec.hostname
         was_added = name in self._added_before
-        existing = self._existing(spec, was_sent=name in self._pending or was_added)
-        if existing is not None:
+        found = self._find(spec, was_sent=name in self._pending or was_added)
+        if found is not None:
             if name in self._pending:
-                yield from self._settle(existing)
-            return existing
+                yield from self._settle(found)
+            return found
         if self._stopped is not None:
             return ProvisionedWebsite(spec, "not_tried")
         if was_added:
@@ -198,21 +198,21 @@ class EnsureFlow:
             self._list_is_old = False
             self._stop(_introduced("the list can't be read back", failure))
         else:
-            existing = self._existing(spec, was_sent=sent, error=error)
-            if existing is not None:
-                return existing
+            found = self._find(spec, was_sent=sent, error=error)
+            if found is not None:
+                return found
         state: State = "unknown" if sent else "not_tried"
         return ProvisionedWebsite(spec, state, error=error)
 
-    def _existing(
+    def _find(
         self, spec: WebsiteSpec, *, was_sent: bool, error: SiteStatsError | None = None
     ) -> ProvisionedWebsite | None:
         """The item for *spec* if its website exists, else None."""
-        item = existing(spec, self._listed.get(spec.hostname))
+        item = item_of(spec, self._listed.get(spec.hostname))
         if item is not None and item.state != "unknown":
             state = "added" if was_sent else item.state
             return attrs.evolve(item, state=state, error=error or item.error)
-        return item or existing(spec, self._added.get(spec.hostname))
+        return item or item_of(spec, self._added.get(spec.hostname))
 
     def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
         """Wait as long as the service asks; stop if that is too long."""
@@ -246,10 +246,10 @@ class EnsureFlow:
                 yield from self._read_list()
         for index, item in uncertain.items():
             was_sent = item.state == "unknown"
-            existing = self._existing(item.spec, was_sent=was_sent, error=item.error)
-            if existing is not None:
-                items[index] = existing
-                yield from self._settle(existing)
+            found = self._find(item.spec, was_sent=was_sent, error=item.error)
+            if found is not None:
+                items[index] = found
+                yield from self._settle(found)
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
         outcome = {"state": item.state, "message": message_of(item.error)}

@@ -328,14 +328,14 @@ def plan_websites(
     listed, error = by_hostname(websites)
     return ProvisioningPlan(
         tuple(
-            existing(spec, listed.get(spec.hostname))
+            item_of(spec, listed.get(spec.hostname))
             or ProvisionedWebsite(spec, "unknown" if error else "to_add", error=error)
             for spec in specs
         )
     )
 
 
-def existing(
+def item_of(
     spec: WebsiteSpec, website: Website | AddedWebsite | None
 ) -> ProvisionedWebsite | None:
     """The item of a website that exists; None without a website."""

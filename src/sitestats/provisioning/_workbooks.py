@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
-from typing import IO, Any, Final
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
@@ -230,20 +230,14 @@ def _scan(sheet: Any, most_rows: int | None = None) -> Found:
     streams, it has neither merged cells nor what is hidden.
     """
     scanner = _Scanner()
-    with _open(sheet) as file:
+    # openpyxl has no public name for the XML of a sheet that it streams.
+    with sheet._get_source() as file:  # noqa: SLF001
         while chunk := file.read(2**16):
             scanner.parser.Parse(chunk)
             if most_rows is not None and len(scanner.found.filled) > most_rows:
                 return scanner.found
     scanner.parser.Parse(b"", True)  # noqa: FBT003 - expat's way to say that it ends
     return scanner.found
-
-
-def _open(sheet: Any) -> IO[bytes]:
-    """The XML of a sheet that openpyxl streams."""
-    # It has no public name for it.
-    file: IO[bytes] = sheet._get_source()  # noqa: SLF001
-    return file
 
 
 class _Scanner:
@@ -253,6 +247,8 @@ class _Scanner:
         self.found = Found()
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
+        utils = load_extra("openpyxl.utils", extra="excel")
+        self._column_of: Any = utils.column_index_from_string
         self._row = 0
         self._column = 0
         self._is_hidden = False
@@ -266,7 +262,10 @@ class _Scanner:
                 self._is_hidden = attributes.get("hidden") in {"1", "true"}
                 self._is_in_cell = False
             case "c":
-                self._column = _column_of(attributes.get("r"), self._column)
+                self._column += 1
+                if reference := attributes.get("r"):
+                    letters = reference.rstrip("0123456789")
+                    self._column = self._column_of(letters)
                 self._is_in_cell = True
             case "v" | "f" | "is":
                 if self._is_in_cell:
@@ -289,13 +288,3 @@ class _Scanner:
         if self._row > last:
             found.filled.append(self._row)
             found.hidden_rows += self._is_hidden
-
-
-def _column_of(reference: str | None, before: int) -> int:
-    """The number of the column of a cell such as ``"B2"``; the next one without it."""
-    if reference is None:
-        return before + 1
-    number = 0
-    for letter in reference.rstrip("0123456789"):
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
