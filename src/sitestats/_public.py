@@ -113,15 +113,13 @@ def explained(*methods: str) -> Callable[[KindT], KindT]:
 
     def decorate(kind: KindT) -> KindT:
         for name in methods:
-            method: Any = vars(kind)[name]
-            is_async = inspect.iscoroutinefunction(method)
-            setattr(kind, name, (_awaited if is_async else _called)(method))
+            setattr(kind, name, _explained(vars(kind)[name]))
         return kind
 
     return decorate
 
 
-def _called(method: Any) -> Any:
+def _explained(method: Any) -> Any:
     @wraps(method)
     def call(self: Any, /, *given: Any, **named: Any) -> Any:
         try:
@@ -131,20 +129,14 @@ def _called(method: Any) -> Any:
                 raise
         raise wrong_arguments(self.__class__, method.__name__, given, named) from None
 
-    return call
+    if not inspect.iscoroutinefunction(method):
+        return call
 
-
-def _awaited(method: Any) -> Any:
     @wraps(method)
-    async def call(self: Any, /, *given: Any, **named: Any) -> Any:
-        try:
-            return await method(self, *given, **named)
-        except TypeError as error:
-            if not _is_of_call(error):
-                raise
-        raise wrong_arguments(self.__class__, method.__name__, given, named) from None
+    async def awaited(self: Any, /, *given: Any, **named: Any) -> Any:
+        return await call(self, *given, **named)
 
-    return call
+    return awaited
 
 
 def _is_of_call(error: TypeError) -> bool:

@@ -177,11 +177,6 @@ def argument_advice(owner: str, method: str, word: str) -> str:
     return advice or _table("names", owner).get(folded(word)) or table[EXTRA]
 
 
-def client_argument(word: str) -> str:
-    """What to type for an argument that a client does not have."""
-    return _table("arguments", "Client").get(folded(word), "")
-
-
 # --- values -------------------------------------------------------------------------
 
 _UNITS: Final = {"d": "days", "w": "weeks", "m": "months", "y": "months"}

@@ -13,12 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from display.inside import ZONE, encodable, set_most_rows, write_workbook
-from sitestats import (
-    Entries,
-    PageEntry,
-    StatsQuery,
-    UsageError,
-)
+from sitestats import Entries, PageEntry, StatsQuery, UsageError
 from sitestats.emulator import Emulator
 from sitestats.types import Column, HourEntry, Kind, Table
 

@@ -22,11 +22,7 @@ from both_clients import QUERY as Q
 from both_clients import faked, opened
 from inside import FIELDS, LATEST_VERSION, RULES, SENT_VERSION
 from query_strategies import queries
-from sitestats import (
-    InvalidInputError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import InvalidInputError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 
 SEARCH = "*abcdefghijkl*"

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 
 from fake_responses import left_out, problems, read_response, stats_json
 from inside import FIELDS, SENT_VERSION, zone_names
-from sitestats import (
-    EventCount,
-    InvalidResponseError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import EventCount, InvalidResponseError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com")

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_responses import (
-    REQUEST,
-    entry,
-    http_response,
-    read_response,
-    stats_json,
-)
+from fake_responses import REQUEST, entry, http_response, read_response, stats_json
 from inside import FIELDS, LISTS, read_added, read_json, read_jsonp, read_websites
 from sitestats import (
     AuthenticationError,

@@ -45,7 +45,7 @@ import attrs
 
 from sitestats._public import Public
 from sitestats._wire.messages import Headers, HttpRequest, JsonValue
-from sitestats._wire.values import Value, plain
+from sitestats._wire.values import Value, for_json
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _MOST_LINES: Final = 20
@@ -171,7 +171,7 @@ class SiteStatsError(Value, Exception):
             "retryable": self.retryable,
         }
         for name in error_attributes(type(self)):
-            values[name] = plain(getattr(self, name))
+            values[name] = for_json(getattr(self, name))
         if request is not None:
             values["request"] = {"method": request.method, "path": request.path}
         return values

@@ -35,7 +35,7 @@ from sitestats._configuration.settings import (
 )
 from sitestats._protocol.session import Session
 from sitestats._public import Public, names_of
-from sitestats._words import client_argument, name_advice
+from sitestats._words import argument_advice, name_advice
 
 from . import late
 from .family import Family, Part
@@ -366,7 +366,8 @@ def _wrong_argument(client: str, names: list[str]) -> TypeError:
             f"{client}() takes the address alone without a name: "
             f"{client}('https://…', api_key=…, user_id=…)"
         )
-    advice = client_argument(names[0]) or f"it has {', '.join(_OPTION_NAMES)}"
+    advice = argument_advice("Client", "__init__", names[0])
+    advice = advice or f"it has {', '.join(_OPTION_NAMES)}"
     return TypeError(f"{client}() has no {names[0]!r}: {advice}")
 
 

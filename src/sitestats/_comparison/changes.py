@@ -20,22 +20,15 @@ import attrs
 from msgspec.structs import replace
 
 from sitestats._base.errors import FieldNotRequestedError, UnrequestedAttributeError
-from sitestats._base.fields import (
-    CountName,
-    entry_counts,
-)
+from sitestats._base.fields import CountName, entry_counts
 from sitestats._base.text import shown
 from sitestats._base.zones import common_zone
 from sitestats._results import late
 from sitestats._results.bases import Items, Named, draw, reduced
 from sitestats._results.entries import Entries, HistogramEntry, check_name
-from sitestats._results.tables import (
-    Column,
-    beside,
-    column_of,
-    for_json,
-)
+from sitestats._results.tables import Column, beside, column_of
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import for_json
 
 SIDES: Final = {
     "": "now",
@@ -70,8 +63,7 @@ class Change(Named):
     before: float | None
     """The number in the other period, or None if it is not known."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     @property
     def absolute(self) -> float | None:
@@ -133,8 +125,7 @@ class EntryChange(Named):
     hour_before: int | None = None
     """The other period's hour of the day, of a histogram of hours."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The entry as plain values, ready for JSON, with the change of each count."""

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import (
-    Any,
-    Final,
-    Generic,
-    Never,
-    TypeVar,
-    cast,
-)
+from typing import Any, Final, Generic, Never, TypeVar, cast
 
 import attrs
 
@@ -40,11 +33,7 @@ from sitestats._results.bases import (
     reduced,
 )
 from sitestats._results.entries import check_list, check_name
-from sitestats._results.outcomes import (
-    Succeeded,
-    table_of,
-    total_of,
-)
+from sitestats._results.outcomes import Succeeded, table_of, total_of
 from sitestats._results.stats import Stats
 from sitestats._results.tables import (
     Column,
@@ -57,14 +46,7 @@ from sitestats._results.tables import (
 )
 from sitestats._wire.messages import JsonValue
 
-from .changes import (
-    DAYS,
-    Change,
-    Changes,
-    Requested,
-    changed_columns,
-    changes_of,
-)
+from .changes import DAYS, Change, Changes, Requested, changed_columns, changes_of
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
@@ -89,8 +71,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
     before: Stats[FieldsT_contra]
     """The result of the other period."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     @property
     def query(self) -> StatsQuery:

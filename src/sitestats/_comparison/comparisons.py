@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import (
-    Any,
-    NamedTuple,
-    Never,
-    Self,
-)
+from typing import Any, NamedTuple, Never, Self
 
 import attrs
 
-from sitestats._base.fields import (
-    TABLES,
-    TOTALS,
-    TableName,
-    TotalName,
-)
+from sitestats._base.fields import TABLES, TOTALS, TableName, TotalName
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery
 from sitestats._results import late
@@ -32,13 +22,9 @@ from sitestats._results.outcomes import (
     has_list,
     no_entries,
 )
-from sitestats._results.tables import (
-    Column,
-    days_text,
-    label_of,
-)
+from sitestats._results.tables import Column, days_text, label_of
 from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import Value, plain
+from sitestats._wire.values import Value, for_json
 
 from .changes import Change, changes_of
 from .comparison import Comparison, cells_of_totals, total_change, warned
@@ -53,8 +39,7 @@ class ComparedPair(Value):
     before: Outcome | None
     """The earlier outcome, or None if there is no such query."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     @property
     def sides(self) -> tuple[Outcome, ...]:
@@ -143,7 +128,7 @@ class Comparisons(ManyResults[Comparison, TableName]):
         """The ``pairs`` of outcomes that are compared as plain values, ready for JSON,
         and the ``rows`` of the frame of totals.
         """
-        pairs = plain(self._pairs)
+        pairs = for_json(self._pairs)
         return {"pairs": pairs, "rows": [*self.to_dicts()], "differs": self.differs}
 
     @property

@@ -44,15 +44,7 @@ from .parameters import (
     parameter_of,
     unlikely,
 )
-from .periods import (
-    Day,
-    NamedPeriod,
-    NumpyDay,
-    PreviousUnit,
-    Relation,
-    Span,
-    Unit,
-)
+from .periods import Day, NamedPeriod, NumpyDay, PreviousUnit, Relation, Span, Unit
 from .requested import Parameters, read_parameters
 from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, refusal
 

@@ -23,12 +23,7 @@ from dateutil.relativedelta import relativedelta
 from sitestats._base.errors import Problem
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zone_words import likely_zones
-from sitestats._base.zones import (
-    NO_PACKAGE,
-    nearest_zone,
-    packaged_names,
-    zone_names,
-)
+from sitestats._base.zones import NO_PACKAGE, nearest_zone, packaged_names, zone_names
 from sitestats._wire.messages import JsonValue
 from sitestats._wire.values import Value
 from sitestats._words import (

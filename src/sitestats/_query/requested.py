@@ -52,20 +52,15 @@ class Parameters:
     is_of_address: bool = False
     """Whether it was read of an address, where nobody has called a step."""
 
-    timezone: str | None = attrs.field(
-        init=False,
-        default=attrs.Factory(
-            lambda self: self.params.get("timezone"), takes_self=True
-        ),
-    )
-    """The time zone; None leaves it to the website's own."""
-    interval: str | None = attrs.field(
-        init=False,
-        default=attrs.Factory(
-            lambda self: self.params.get("interval"), takes_self=True
-        ),
-    )
-    """The width of the histogram's buckets; None leaves it to the service."""
+    @cached_property
+    def timezone(self) -> str | None:
+        """The time zone; None leaves it to the website's own."""
+        return self.params.get("timezone")
+
+    @cached_property
+    def interval(self) -> str | None:
+        """The width of the histogram's buckets; None leaves it to the service."""
+        return self.params.get("interval")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -55,45 +55,32 @@ def complete(
         elif kind is None:
             values[name] = value
         else:
-            values[name] = _entries(
-                name,
-                kind,
-                body,
-                parameters,
-                period=period,
-                responded_at=responded_at,
+            zone = None
+            if name == "histogram":
+                zone = body.timezone or parameters.timezone
+                value = _histogram(
+                    value, kind, parameters.interval, period, responded_at
+                )
+            values[name] = Entries(
+                value,
+                name=name,
+                entry_type=kind,
+                truncated=len(value) >= _most(name, parameters),
                 incomplete=name in unread,
+                timezone=zone,
+                total_pageviews=body.pageviews,
+                filters=parameters.filters,
             )
     return values
 
 
-def _entries(
-    name: str,
-    kind: type[Any],
-    body: Any,
-    parameters: Parameters,
-    *,
-    period: Period,
-    responded_at: dt.datetime | None,
-    incomplete: bool,
-) -> Entries[Any]:
-    rows = getattr(body, name)
-    most, zone = float(parameters.limit), None
+def _most(name: str, parameters: Parameters) -> float:
+    """The most entries that the service sends of a list (section 8)."""
     if name == "histogram":
-        most, zone = math.inf, body.timezone or parameters.timezone
-        rows = _histogram(rows, kind, parameters.interval, period, responded_at)
-    elif name == "events":
-        most = _MOST_EVENTS if parameters.events == "*" else math.inf
-    return Entries(
-        rows,
-        name=name,
-        entry_type=kind,
-        truncated=len(rows) >= most,
-        incomplete=incomplete,
-        timezone=zone,
-        total_pageviews=body.pageviews,
-        filters=parameters.filters,
-    )
+        return math.inf
+    if name == "events":
+        return _MOST_EVENTS if parameters.events == "*" else math.inf
+    return parameters.limit
 
 
 def _histogram(

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, partial
-from typing import Any, Final, TypeVar, cast, get_args, get_origin
+from typing import Any, Final, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import attrs
 import cattrs
@@ -32,12 +32,7 @@ from cattrs.errors import (
 from cattrs.gen import make_dict_structure_fn, override
 
 from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import (
-    ENVELOPE,
-    FIELD_ROWS,
-    IF_REQUESTED,
-    NULLABLE,
-)
+from sitestats._base.fields import ENVELOPE, FIELD_ROWS, IF_REQUESTED, NULLABLE
 from sitestats._base.forks import LockHeldAcrossForks
 from sitestats._base.text import shown
 from sitestats._base.zones import find_zone
@@ -47,6 +42,8 @@ from sitestats._results.websites import AddedWebsite, Website
 from sitestats._wire.messages import JsonValue, load_json
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)
+Hook: TypeAlias = Callable[[Any, Any], Any]
+"""What reads a value of JSON, for a type that cattrs gives as well."""
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """The errors of ``msgspec.convert``, the second for half of a surrogate pair."""
@@ -90,10 +87,15 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _integer(value: Any, _: object) -> int:
-    if not _is_integer(value):
-        raise UnreadableError("an integer", value)
-    return cast("int", value)
+def _as_it_is(expected: str, is_such: Callable[[Any], bool]) -> Hook:
+    """What reads a value that is not converted."""
+
+    def read(value: Any, _: object) -> object:
+        if not is_such(value):
+            raise UnreadableError(expected, value)
+        return value
+
+    return read
 
 
 def _count(value: Any, _: object) -> int:
@@ -101,12 +103,6 @@ def _count(value: Any, _: object) -> int:
         raise UnreadableError("an integer", value)
     if not 0 <= value <= _LARGEST:
         raise UnreadableError(f"an integer from 0 to {_LARGEST}", value)
-    return cast("int", value)
-
-
-def _hour(value: Any, _: object) -> int:
-    if not _is_integer(value) or not 0 <= value <= 23:  # noqa: PLR2004 - of a day
-        raise UnreadableError("an hour from 0 to 23", value)
     return cast("int", value)
 
 
@@ -127,19 +123,7 @@ def _number_or_null(value: Any, _: object) -> float | None:
     return value if isinstance(value, int) else number
 
 
-def _boolean(value: Any, _: object) -> bool:
-    if not isinstance(value, bool):
-        raise UnreadableError("a boolean", value)
-    return value
-
-
-def _text(value: Any, _: object) -> str:
-    if not isinstance(value, str):
-        raise UnreadableError("a string", value)
-    return value
-
-
-def _name(value: Any, _: object) -> str:
+def _name(value: Any, _: object) -> object:
     if value == "":
         raise UnreadableError("a string that is not empty", value)
     return _text(value, str)
@@ -151,16 +135,20 @@ def _date(value: Any, _: object) -> dt.date:
     raise UnreadableError("a date as 2026-03-01", value)
 
 
-_BY_KIND: Final[Mapping[Any, Callable[[Any, object], object]]] = {
-    bool: _boolean,
-    int: _integer,
+_text: Final = _as_it_is("a string", lambda value: isinstance(value, str))
+_HOURS: Final = range(24)
+_BY_KIND: Final[Mapping[Any, Hook]] = {
+    bool: _as_it_is("a boolean", lambda value: isinstance(value, bool)),
+    int: _as_it_is("an integer", _is_integer),
     float: _number,
     str: _text,
     dt.date: _date,
 }
-_BY_ALIAS: Final[Mapping[Any, Callable[[Any, object], object]]] = {
+_BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Count: _count,
-    Hour: _hour,
+    Hour: _as_it_is(
+        "an hour from 0 to 23", lambda value: _is_integer(value) and value in _HOURS
+    ),
     Name: _name,
     int | float | None: _number_or_null,
 }
@@ -407,7 +395,7 @@ def _decoded(value: Any) -> Any:
     return load_json(bytes(value)) if isinstance(value, msgspec.Raw) else value
 
 
-def _list_hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     """What structures a list whose entries are structs."""
     (entry, _) = get_args(kind)
     with _FIRST_USE:
@@ -438,9 +426,7 @@ class PartlyReadError(IterableValidationError):
     readable: tuple[Any, ...] = ()
 
 
-def read_each(
-    rows: list[Any], entry: Any, structure_row: Callable[[Any, Any], Any]
-) -> tuple[Any, ...]:
+def read_each(rows: list[Any], entry: Any, structure_row: Hook) -> tuple[Any, ...]:
     """The *rows* as entries, one by one.
 
     Raises:
@@ -468,9 +454,7 @@ def _note(kind: Any, where: str, place: int | str, of: Any) -> str:
     return note
 
 
-def struct_hook(
-    kind: type[msgspec.Struct], converter: cattrs.Converter
-) -> Callable[[Any, Any], Any]:
+def struct_hook(kind: type[msgspec.Struct], converter: cattrs.Converter) -> Hook:
     """What structures a struct as cattrs structures a class, with its detailed errors:
     ``msgspec.convert`` names the first value alone, in a message.
     """
@@ -521,7 +505,7 @@ def structure_stats(
         rows: Any = _decoded(values.get("histogram"))
         if _is_array(rows):
             days = find_zone(str(body.get("timezone") or zone))
-            values["histogram"] = _as_rows(rows, interval, days)
+            values["histogram"] = [as_row(row, interval, days) for row in rows]
         made, problems, lists = _readable(values, shape)
     for name in shape.names:
         is_known = getattr(made, name) is not None or name in NULLABLE
@@ -560,12 +544,6 @@ def _readable(
 
 _SHORT_DATES: Final = {"month": len("2026-03"), "year": len("2026")}
 _HOUR_OF_DAY: Final = re.compile("[0-9]{1,2}")
-
-
-def _as_rows(
-    rows: list[Any], interval: str | None, zone: dt.tzinfo | None
-) -> list[Any]:
-    return [as_row(row, interval, zone) for row in rows]
 
 
 def as_row(row: Any, interval: str | None, zone: dt.tzinfo | None) -> Any:

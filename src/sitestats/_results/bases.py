@@ -598,8 +598,7 @@ class Items(HasRows[FieldT], Displayed, Value, Generic[ItemT_co, FieldT]):
     def __repr__(self) -> str:
         return self._as_text()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
 
 @attrs.frozen(repr=False)

@@ -37,12 +37,14 @@ from sitestats._base.fields import (
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
 from sitestats._public import explained
+from sitestats._query.rules import are_several
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import for_json
 from sitestats._words import field_meant
 
 from . import late
 from .bases import Row, Rows, draw, read_as_dataclass
-from .tables import Column, Count, Hour, column_of, for_json
+from .tables import Column, Count, Hour, column_of
 
 if TYPE_CHECKING:
     Moment: TypeAlias = dt.datetime
@@ -389,11 +391,6 @@ def check_name(name: object, known: Sequence[str], what: str) -> None:
         hint = hint or did_you_mean(str(name), known)
         message = f"{shown(name)} is not {what}{hint}; use one of {', '.join(known)}"
         raise FieldNotRequestedError(message, name=str(name))
-
-
-def are_several(name: object) -> bool:
-    """Whether *name* is a list or the like, and no name."""
-    return isinstance(name, Collection) and not isinstance(name, str)
 
 
 def check_list(name: object) -> None:

@@ -23,6 +23,7 @@ from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import for_json
 
 from . import late
 from .bases import (
@@ -44,7 +45,6 @@ from .tables import (
     column_of,
     filters_of,
     filters_that_differ,
-    for_json,
     label_of,
     stacked,
     subject,
@@ -78,8 +78,7 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     error: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query succeeded."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
@@ -140,8 +139,7 @@ class Failed(Displayed, Named):
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     def result(self) -> NoReturn:
         """Raise the error."""

@@ -41,7 +41,7 @@ from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Headers, JsonValue, load_json
-from sitestats._wire.values import plain
+from sitestats._wire.values import for_json
 
 from . import late
 from .bases import Displayed, HasLists, Named, draw, reduced
@@ -53,7 +53,7 @@ from .entries import (
     PageEntry,
     check_list,
 )
-from .tables import Column, for_json, label_of, of_rows, subject
+from .tables import Column, label_of, of_rows, subject
 
 _List: TypeAlias = Entries[ListEntry]
 
@@ -352,7 +352,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
             "query": self.query.to_dict(),
             **{name: for_json(getattr(self, name)) for name in names},
             **about,
-            "problems": plain(self.problems),
+            "problems": for_json(self.problems),
             "truncated": [name for name, entries in lists.items() if entries.truncated],
             **self._values,
             **{
@@ -441,8 +441,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     def __iter__(self) -> NoReturn:
         raise TypeError(

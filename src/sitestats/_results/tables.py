@@ -21,6 +21,7 @@ from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import can_filter, in_order, is_documented
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import for_json
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
@@ -142,12 +143,6 @@ def to_dicts(columns: Sequence[Column]) -> list[dict[str, JsonValue]]:
     names = [column.name for column in columns]
     rows = zip(*(map(for_json, column.cells) for column in columns), strict=True)
     return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def for_json(value: Any) -> JsonValue:
-    """A cell as JSON can have it."""
-    plain: JsonValue = value.isoformat() if isinstance(value, date) else value
-    return plain
 
 
 # --- what a row is about ------------------------------------------------------------

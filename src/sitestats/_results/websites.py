@@ -20,8 +20,7 @@ from .tables import Column, Count, Name, column_of, of_rows
 class _NamedValues(Displayed, Row):
     """Values that are shown by their names."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced(self)
+    __reduce__ = reduced
 
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)

@@ -33,7 +33,7 @@ class Value(Public):
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by their names, ready for JSON."""
         names = {**attributes_of(type(self)), **{n: n for n in self._worked_out}}
-        return {name: plain(getattr(self, names[name])) for name in names}
+        return {name: for_json(getattr(self, names[name])) for name in names}
 
     if not TYPE_CHECKING:
 
@@ -75,14 +75,16 @@ def attributes_of(kind: Any) -> dict[str, str]:
     }
 
 
-def plain(value: Any) -> JsonValue:
+def for_json(value: Any) -> JsonValue:
     """*value* as JSON can have it."""
-    if hasattr(value, "to_dict"):
-        return cast("JsonValue", value.to_dict())
-    if isinstance(value, list | tuple):
-        return [*map(plain, cast("list[Any]", value))]
+    # Most are cells of tables, of which there are many.
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {name: plain(item) for name, item in items}
-    known: JsonValue = value.isoformat() if isinstance(value, date) else value
-    return known
+        return {name: for_json(item) for name, item in items}
+    if isinstance(value, list | tuple):
+        return [*map(for_json, cast("list[Any]", value))]
+    return cast("JsonValue", value.to_dict() if hasattr(value, "to_dict") else value)
