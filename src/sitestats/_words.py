@@ -172,8 +172,9 @@ def argument_advice(owner: str, method: str, word: str) -> str:
         method = owner
     table = _table("arguments", method)
     advice = table.get(word) or table.get(folded(word), "")
-    if owner != "StatsQuery" or method != "StatsQuery":
+    if owner != "StatsQuery" or method not in {"StatsQuery", "fields"}:
         return advice
+    # Most of what these don't take is a step.
     return advice or _table("names", owner).get(folded(word)) or table[EXTRA]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from importlib.resources import files
+from operator import attrgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -59,6 +62,11 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.fields("impressions"), "has no searches"),
     (lambda: QUERY.fields("visit_duration"), "does not measure visits"),
     (lambda: QUERY.fields("last_30_days"), "use .last(days=30)"),
+    (lambda: QUERY.fields("realtime"), "does not say who is there now"),
+    (lambda: QUERY.fields("visitors", by="country"), "request a list"),
+    (lambda: QUERY.fields("visitors", period="30d"), "use .last(days=30)"),
+    (lambda: QUERY.fields("visitors", limit=10), ".limit(100)"),
+    (lambda: QUERY.fields(metrics=["visitors"]), "name each field"),
     (lambda: QUERY.fields("hourly"), ".fields('histogram').interval('hour')"),
     (lambda: QUERY.hourly, ".fields('histogram').interval('hour')"),
     (lambda: QUERY.by_week, ".fields('histogram').interval('week')"),
@@ -93,6 +101,8 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.each(by="month"), "use unit="),
     (lambda: QUERY.each(websites=FRAME), "frame['hostname']"),
     (lambda: QUERY.last("30d"), ".last(days=30)"),
+    (lambda: QUERY.last("month"), ".during('last-month')"),
+    (lambda: QUERY.last("day"), ".on('yesterday')"),
     (lambda: QUERY.last(timedelta(days=7)), ".last(days=7)"),
     (lambda: QUERY.last(days=7, include_today=True), "today=True"),
     (lambda: QUERY.last(7, 8), ".last(weeks=4)"),
@@ -120,6 +130,9 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: StatsQuery(site="x.example"), "host name first"),
     (lambda: CLIENT.stats.get("x.example", fields=["visitors"]), "StatsQuery("),
     (lambda: CLIENT.stats.get("x.example", "visitors"), "StatsQuery("),
+    (lambda: CLIENT.stats.get([QUERY]), ".get_many(queries)"),
+    (lambda: CLIENT.stats.get_many([QUERY]).to_pandas(), ".collect().to_pandas()"),
+    (lambda: CLIENT.stats.get_many([QUERY]).plot(), ".collect()"),
     (lambda: CLIENT.stats.compare(QUERY, period="yoy"), "against="),
     (lambda: CLIENT.stats.compare(QUERY, "yoy"), "'previous-year'"),
     (lambda: CLIENT.stats.timeseries, ".fields('histogram')"),
@@ -146,6 +159,7 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: STATS.pages.first, "[:10]"),
     (lambda: COMPARISON.visitors, "use .totals['visitors']"),
     (lambda: COMPARISON.pages, "use comparison['pages']"),
+    (lambda: COMPARISON.totals.visitors, "what was compared is ['pageviews']"),
     (lambda: COMPARISON.previous, "use .before"),
     (lambda: COMPARISON.total, "use .totals['visitors']"),
     (lambda: COMPARISON.totals["pageviews"].change, "use .percent"),
@@ -185,6 +199,15 @@ def test_a_word_from_elsewhere(call: Callable[[], Any], words: str) -> None:
     assert "Base" not in text
     assert " ._" not in text
     assert getattr(it.value, "obj", None) is None
+
+
+def test_what_is_told_of_a_client_exists() -> None:
+    """Where an error says to use a method of a client, the client has it."""
+    words = files("sitestats").joinpath("words.toml").read_text("utf-8")
+    told = {*re.findall(r"client\.(\w+(?:\.\w+)?)\(", words)}
+    assert {"request", "stats.get", "websites.list"} <= told
+    for path in told:
+        assert callable(attrgetter(path)(CLIENT)), path
 
 
 def test_a_key_at_a_wrong_place_is_in_no_frame() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Final,
@@ -99,6 +100,13 @@ class Requested(dict[NameT, ValueT]):
         known = ", ".join(self) or "nothing"
         message = f"{shown(name)} was not compared, but {known}"
         raise FieldNotRequestedError(message, name=str(name))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            known = ", ".join(f"[{one!r}]" for one in self) or "nothing"
+            message = f"no attribute {name!r}: what was compared is {known}"
+            raise AttributeError(message, name=name)
 
 
 @attrs.frozen

@@ -869,13 +869,16 @@ def check_query(given: object, where: str = "query") -> None:
     Raises:
         InvalidInputError: It is not; the message says how to make one.
     """
-    if not isinstance(given, StatsQuery):
-        message = (
-            f"a query is a StatsQuery, not {shown(given)}: make one by "
-            "StatsQuery('example.com').fields(…), and one for each website by "
-            "query.each(websites=…)"
-        )
-        raise InvalidInputError([Problem(message, where=where)])
+    if isinstance(given, StatsQuery):
+        return
+    advice = (
+        "make one by StatsQuery('example.com').fields(…), and one for each website by "
+        "query.each(websites=…)"
+    )
+    if isinstance(given, list | tuple):
+        advice = "for many, use client.stats.get_many(queries).collect()"
+    message = f"a query is a StatsQuery, not {shown(given)}: {advice}"
+    raise InvalidInputError([Problem(message, where=where)])
 
 
 Against: TypeAlias = (

@@ -363,7 +363,11 @@ def last(
     """The last days, weeks or months; exactly one of these is given."""
     given = {"days": days, "weeks": weeks, "months": months}
     counts = [(units, count) for units, count in given.items() if count is not None]
-    if isinstance(days, str) and (advice := period_advice(days)):
+    advice = ""
+    if isinstance(days, str):
+        # The last "month" is the one before this one.
+        advice = period_advice(f"last {days}") or period_advice(days)
+    if advice:
         message = f"{shown(days)} is text: {advice}"
         raise refusal("period-days", message, "last")
     if isinstance(days, timedelta):
