@@ -10,8 +10,10 @@ import json
 import os
 import pickle
 import random
+import ssl
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,7 +24,14 @@ from both_clients import KEY, QUERY, faked, opened
 from displayed import terminal
 from fault_cases import CASES
 from loopback import Connection, serve
-from sitestats import Client, SiteStatsError, Stats, StatsQuery, WebsiteList
+from sitestats import (
+    Client,
+    Entries,
+    SiteStatsError,
+    Stats,
+    StatsQuery,
+    WebsiteList,
+)
 
 # A response may well be odd here.
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
@@ -105,7 +114,8 @@ BODIES = [b"", b"<html><title>502</title></html>", b"show({})", b"[" * 2000]
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 3, 1.5, 1e400, float("nan"), 2**63, 10**30),
     *("", "3", "\0", "\ud800", "\x1b[2J", "\u202e", "a" * 300, "*", "europe/paris"),
-    *("2024-02-30", "0000-00-00", "9999-12-31T23:59:59.999Z", "../../etc/passwd"),
+    *("2024-02-30", "0000-00-00", "0001-01-01", "9999-12-31"),
+    *("9999-12-31T23:59:59.999Z", "../../etc/passwd"),
     *([], [None], [[]], {}, {"a": 1}, {"value": None}, {"name": None, "total": -1}),
 )
 KEYS = ("ok", "error", "hostname", "start", "pages", "value", "hour", "", "\ud800")
@@ -210,6 +220,9 @@ def check_result(result: Any) -> None:
         assert isinstance(result.raw(), dict)
         json.dumps(result.to_dict())
         json.dumps(result.compare_to(result).to_dict())
+        for entries in lists_of(result):
+            assert type(entries).from_dict(entries.to_dict()) == entries
+            assert len(entries.to_arrow()) == len(entries)
     if isinstance(result, Stats | WebsiteList):
         json.dumps(result.to_dicts())
         assert (result._repr_html_() + terminal(result)).encode()
@@ -218,14 +231,26 @@ def check_result(result: Any) -> None:
         result.to_excel(io.BytesIO())
 
 
+def lists_of(stats: Any) -> list[Entries[Any]]:
+    """The lists that were requested and can be read."""
+    values = []
+    for name in stats.requested:
+        with suppress(SiteStatsError):
+            values.append(stats[name])
+    return [value for value in values if isinstance(value, Entries)]
+
+
 def in_memory(inputs: int, seed: int) -> Counter[str]:
     """The outcomes of so many responses, each to one of the calls."""
     draw, outcomes = random.Random(seed), Counter[str]()
+    # Reading the certificates would take most of the time.
+    certificates = ssl.create_default_context()
     for _ in range(inputs):
         name, given = draw.choice([*CALLS]), response(draw)
         shown = (name, given.status_code, given.headers, given.content)
         # Each has a client of its own: one with a Retry-After would pause.
-        with faked() as routes, opened("blocking", retries=0) as client:
+        options: Any = {"retries": 0, "verify": certificates}
+        with faked() as routes, opened("blocking", **options) as client:
             routes.route().mock(return_value=given)
             outcomes[outcome(partial(CALLS[name], client), shown)] += 1
     return outcomes

@@ -773,6 +773,8 @@ def _from_dict(values: Mapping[str, Any]) -> StatsQuery:
             texts = {name: _text(text) for name, text in values["parameters"].items()}
             page, period = values.get("page"), values.get("period")
             zone = values.get("website_timezone")
+            if zone is not None:
+                problems.check(checked_param, "timezone", _text(zone))
             hostname = problems.check(rules.hostname, values["hostname"])
             word = None if period is None else NamedPeriod.from_dict(period)
         except (AttributeError, KeyError, TypeError, ValueError):

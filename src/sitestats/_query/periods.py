@@ -140,12 +140,15 @@ class NamedPeriod(Value):
         Raises:
             ValueError: A value is not as ``to_dict`` makes it.
         """
-        with suppress(KeyError, TypeError, ValueError):
+        with suppress(KeyError, TypeError, ValueError, OverflowError):
             unit, count = values["unit"], values["count"]
             now = datetime.fromisoformat(values["now"])
             is_count = type(count) is int and count >= 0
             is_unit = unit in {known for known, _ in WORDS.values()}
             if is_unit and is_count and now.tzinfo is not None:
+                for moment in (now - _DAY, now + _DAY):
+                    # Its days are in the calendar, in each zone.
+                    cls(unit, count, moment).days_before("UTC")
                 return cls(unit, count, now.astimezone(UTC))
         raise ValueError("it is not what to_dict() made")
 

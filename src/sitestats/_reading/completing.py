@@ -118,7 +118,8 @@ def _hours(
     entries, last = list[HistogramEntry](), None
     for row in rows:
         start = None
-        if zone is not None:
+        # At the ends of the calendar, other zones have no such moment.
+        if zone is not None and dt.MINYEAR < row.date.year < dt.MAXYEAR:
             # The hour is the same as the one before: the clocks were turned back.
             fold = int((row.date, row.hour) == last)
             time = dt.time(row.hour, tzinfo=zone, fold=fold)

@@ -35,6 +35,7 @@ from sitestats._base.fields import (
     HISTOGRAM_COUNTS,
     IF_REQUESTED,
     TABLES,
+    entry_counts,
 )
 from sitestats._base.zones import find_zone
 from sitestats._comparison.changes import Change, Changes, Direction, EntryChange
@@ -186,7 +187,9 @@ def _attrs_reader(kind: Any, *others: str) -> Callable[[Any, Any], Any]:
 def _moment(value: Any, _: object) -> dt.datetime:
     with suppress(TypeError, ValueError):
         moment = dt.datetime.fromisoformat(value)
-        if moment.tzinfo is not None:
+        # At the ends of the calendar, other zones have no such moment.
+        is_in_all_zones = dt.MINYEAR < moment.year < dt.MAXYEAR
+        if moment.tzinfo is not None and is_in_all_zones:
             # Another object would make another pickle.
             is_utc = moment.utcoffset() == dt.timedelta()
             return moment.replace(tzinfo=dt.UTC) if is_utc else moment
@@ -343,10 +346,16 @@ def _entry(values: dict[str, Any], asked: Any) -> Entry:
     return cast("Entry", struct_hook(kind, _converter())(values, kind))
 
 
-def _entries(values: dict[str, Any], asked: Any) -> Entries[Any]:
+def _table_name(values: dict[str, Any]) -> str:
+    """The name of a list of statistics."""
     name = _part(values, "name", str)
     if name not in TABLES:
         raise InvalidInputError([Problem("is not a list", where="$.name")])
+    return cast("str", name)
+
+
+def _entries(values: dict[str, Any], asked: Any) -> Entries[Any]:
+    name = _table_name(values)
     columns = _part(values, "columns", tuple[str, ...])
     interval = next((one for one in ("hour", "week") if one in columns), None)
     is_timed = not {*IF_REQUESTED}.isdisjoint(columns)
@@ -384,7 +393,12 @@ def _listed(item: Any) -> Callable[[Any, Any], Any]:
 
 
 def _changes(values: dict[str, Any], asked: Any) -> Changes:
+    names = entry_counts(_table_name(values))
     changes = cast("Changes", _listed(EntryChange)(values, asked))
+    for place, item in enumerate(changes):
+        if missing := [name for name in names if name not in item.counts]:
+            where = f"$.items[{place}].{missing[0]}"
+            raise InvalidInputError([Problem("is missing", where=where)])
     zone = find_zone(changes.zone)
     items = [
         attrs.evolve(

@@ -328,6 +328,7 @@ _MORE: Final[Mapping[Any, Mapping[str, Any]]] = {
     NamedPeriod: {"unit": str, "count": int, "now": dt.datetime},
     Failed: {"hostname": str, **_DAYS},
     Entries: {"columns": tuple[str, ...]},
+    Change: dict.fromkeys(("now", "before", "absolute"), int | float | None),
     EntryChange: dict.fromkeys(("value", "before"), str | None),
 }
 """What the JSON of a class has beside its attributes, or in another type."""
