@@ -12,12 +12,10 @@ from inside import settings_of
 from sitestats import Client, SiteStatsWarning, WebsiteSpec
 from sitestats._base.text import csv_line
 from sitestats.provisioning import ProvisioningReport, _journal
-from sitestats.provisioning._ensure import EnsureFlow
 from sitestats.provisioning._report import State, plan_websites
 from sitestats.types import Table
 
 __all__ = [
-    "EnsureFlow",
     "State",
     "another_run",
     "csv_line",
