@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,7 +10,6 @@ from both_clients import VARIANTS, opened
 from sitestats import (
     ConfigurationError,
     InvalidInputError,
-    InvalidResponseError,
     RateLimitedError,
     ReadOnlyError,
     ServerError,
@@ -107,26 +105,3 @@ def test_an_invalid_query_is_not_sent(variant: str, emulator: Emulator) -> None:
         client.stats.get(query)
     assert len(caught.value.problems) >= 3
     assert emulator.requests == ()
-
-
-@BOTH
-def test_headers_trace_a_response(variant: str, emulator: Emulator) -> None:
-    """An error and a result have the headers of their response, in any case, without
-    the key that one repeats, and without cookies.
-    """
-    key = emulator.api_key
-    headers = {"Via": "1.1 gateway", "X-Echo": f"key={key}", "Set-Cookie": "session=1"}
-    emulator.fail_next(status=502, headers=headers)
-    emulator.fail_next(garbage=True, headers={"Via": "1.1 gateway"})
-    with opened(variant, emulator, retries=0) as client:
-        with pytest.raises(ServerError) as caught:
-            client.stats.get(TOTALS)
-        with pytest.raises(InvalidResponseError) as odd:
-            client.stats.get(TOTALS)
-        stats = client.stats.get(TOTALS)
-    found = caught.value.headers
-    assert (found["via"], found["X-Echo"]) == ("1.1 gateway", "key=…")
-    assert "Set-Cookie" not in found
-    assert odd.value.headers["VIA"] == "1.1 gateway"
-    assert stats.headers["Content-Type"].startswith("application/json")
-    assert pickle.loads(pickle.dumps(stats)).headers == stats.headers

@@ -109,13 +109,6 @@ def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
             client.websites.list()
 
 
-def test_a_key_without_access_lists_all_websites(emulator: Emulator) -> None:
-    """The list has all websites of the user, whatever the key has access to (4.1)."""
-    key = emulator.add_key(access=["shop.example"])
-    with opened("blocking", emulator, api_key=key) as client:
-        assert [website.hostname for website in client.websites.list()] == [HOST]
-
-
 def test_adding_a_website(emulator: Emulator, client: Any) -> None:
     """An added website exists, private and in UTC by default (2.2, 3, 4.2)."""
     added = client.websites.add("new.example")
@@ -319,12 +312,3 @@ def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
     with pytest.raises(InvalidResponseError):
         client.request("GET", "/api/none-of-yours")
     assert "user-id" in {name.lower() for name in sent(emulator).headers}
-
-
-def test_requests_from_other_websites(emulator: Emulator) -> None:
-    """A page of any origin may read the statistics in a browser (5)."""
-    with bare_client(emulator) as http:
-        response = http.get(
-            "/example.com.json", headers={"Origin": "https://a.example"}
-        )
-    assert response.headers["access-control-allow-origin"] == "*"

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from bare_client import NOW
-from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 
 GET = "/example.com.json?version=6&fields=pageviews&info=false"
@@ -171,26 +169,3 @@ def test_head_has_the_headers_of_get(emulator: Emulator, http: httpx.Client) -> 
         assert asked.content == b""
         assert asked.headers["content-type"] == got.headers["content-type"]
     assert len(emulator.requests) == 8
-
-
-def test_options_names_the_methods(http: httpx.Client) -> None:
-    """OPTIONS has no body, the methods of its address, and what a browser asks for."""
-    for path, allowed in (
-        ("/example.com.json", "GET, HEAD, OPTIONS"),
-        ("/api/websites", "GET, HEAD, OPTIONS"),
-        ("/api/websites/add", "POST, OPTIONS"),
-    ):
-        response = http.options(path)
-        assert (response.status_code, response.content) == (204, b"")
-        assert response.headers["allow"] == allowed
-        assert response.headers["access-control-allow-methods"].count(",") == 3
-
-
-def test_events_are_named_as_they_are_stored() -> None:
-    """A response has names in lower case, each once, and the client reads them."""
-    emulator = Emulator(now=NOW)
-    emulator.load([{"datapoint": "SignUp"}], hostname="example.com")
-    query = StatsQuery("example.com").events("Signup", "SIGNUP", "Ä").last(days=7)
-    with emulator.client() as client:
-        events = client.stats.get(query).events
-    assert [(event.name, event.total) for event in events] == [("signup", 1), ("ä", 0)]

@@ -224,9 +224,15 @@ METHODS = {
 
 
 def test_another_method_learns_which_are_allowed(emulator: Emulator) -> None:
-    """A 405 names the methods of its address, as HTTP demands."""
+    """A 405 names the methods of its address, as HTTP demands, and so does OPTIONS,
+    with what a browser asks for.
+    """
     with bare_client(emulator) as client:
         for target, (allowed, refused) in METHODS.items():
+            response = client.options(target)
+            assert (response.status_code, response.content) == (204, b"")
+            assert response.headers["allow"] == allowed
+            assert response.headers["access-control-allow-methods"].count(",") == 3
             for method in refused.split():
                 response = client.request(method, target)
                 assert response.status_code == 405

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,29 +120,6 @@ def test_a_file_whose_columns_are_mistaken(tmp_path: Path) -> None:
             Emulator().load(path, hostname="example.com")
 
 
-CELLS: list[tuple[dict[str, Any], str]] = [
-    ({"datapoint": True}, "give the name of an event"),
-    ({"path": 7}, "give text"),
-    ({"utm_source": False}, "give text"),
-    ({"country_code": "Netherlands"}, "give two letters, such as NL"),
-    ({"device_type": "phone"}, "give one of mobile, tablet, desktop, tv"),
-    ({"added_iso": "yesterday"}, "give ISO 8601 with a zone"),
-    ({"added_iso": date(2026, 3, 1)}, "give ISO 8601 with a zone"),
-    ({"is_unique": "perhaps"}, "give true or false"),
-    ({"duration_seconds": "12 s"}, "give seconds"),
-    ({"metadata.a_int": "seven"}, "give a number"),
-]
-
-
-def test_a_cell_is_refused_with_what_to_type() -> None:
-    """The message has the row, the column, the value, and its form."""
-    for cells, form in CELLS:
-        [(name, value)] = cells.items()
-        message = f"row 1: {name} can't be {value!r}: {form}"
-        with pytest.raises(ValueError, match=re.escape(message)):
-            Emulator().load([{"hostname": "example.com", **cells}])
-
-
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"role": "Owner"}, "role must be one of owner, admin, developer, viewer"),
     ({"role": None}, "role must be one of"),
@@ -155,6 +133,10 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"visitors_return": None}, "visitors_return must be True or False"),
     ({"api_key": 7}, "api_key must be text"),
     ({"user_id": b"me"}, "user_id must be text"),
+    ({"api_key": ""}, "api_key must be printable ASCII without spaces"),
+    ({"api_key": "a b"}, "api_key must be printable ASCII without spaces"),
+    ({"user_id": "é"}, "user_id must be printable ASCII without spaces"),
+    ({"now": datetime(2026, 3, 15)}, "now needs a time zone"),  # noqa: DTZ001 - the point
     ({"now": "2026-03-15"}, "now must be a datetime, such as datetime(2025"),
     ({"now": date(2026, 3, 15)}, "now must be a datetime"),
     ({"now": datetime(1, 1, 1, tzinfo=UTC)}, "now must be in the years 1000 to 9000"),
@@ -187,8 +169,8 @@ def test_settings_are_checked() -> None:
     assert emulator.websites == ("example.com",)
 
 
-def test_a_setting_that_does_not_exist() -> None:
-    """The message names the setting that is probably meant."""
+def test_what_does_not_exist_is_not_changed() -> None:
+    """The message names the setting that is probably meant, or the website."""
     emulator = Emulator()
     # It would not be accepted; another one is given to the constructor.
     with pytest.raises(AttributeError):
@@ -196,6 +178,17 @@ def test_a_setting_that_does_not_exist() -> None:
     emulator.add_website("example.com")
     with pytest.raises(TypeError, match="did you mean 'timezone'"):
         emulator.change_website("example.com", time_zone="UTC")
+    for change, message in (
+        (partial(emulator.add_website, "https://example.org"), "not a valid host name"),
+        (partial(emulator.add_website, "EXAMPLE.com."), "already exists"),
+        (partial(emulator.change_website, "example.org"), "is not a website"),
+        (partial(emulator.remove_website, "example.org"), "is not a website"),
+        (partial(emulator.add_key, access=["no host"]), "not a valid host name"),
+        (partial(Emulator.made_up, 0), "websites must be 1 to"),
+        (partial(Emulator.made_up, days=0), "days must be 1 to"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            change()
     for wrong in ({"websites": "3"}, {"days": True}, {"days": 1.5}):
         with pytest.raises(TypeError, match="must be a whole number"):
             Emulator.made_up(**wrong)

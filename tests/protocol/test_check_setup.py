@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +10,6 @@ import anyio
 import httpx
 import pytest
 
-from loopback import Connection, closed_address, serve
 from sitestats import (
     AuthenticationError,
     Client,
@@ -125,38 +123,3 @@ def test_a_wrong_host_name_is_refused_before_a_request() -> None:
     with emulator.client(user_id=None) as client, pytest.raises(InvalidInputError):
         client.check("no host name")
     assert not emulator.requests
-
-
-def says_nothing(connection: Connection) -> None:
-    """Take the connection and close it."""
-
-
-@pytest.mark.parametrize(
-    "fault",
-    ["name", "tcp", "proxy", "tls", "silent tls", "response"],
-)
-def test_the_step_that_failed_is_named(fault: str) -> None:
-    """Each step of connecting has other causes, and another remedy."""
-    with (
-        serve(says_nothing) as server,
-        socket.create_server(("127.0.0.1", 0)) as silent,
-    ):
-        closed = closed_address()
-        quiet = f"//127.0.0.1:{silent.getsockname()[1]}"
-        address, proxy = {
-            "name": ("http://nobody.invalid", None),
-            "tcp": (closed, None),
-            "proxy": ("http://shop.example", closed.replace("//", "//ann:secret-1@")),
-            "tls": (server.address.replace("http:", "https:"), None),
-            "silent tls": (f"https:{quiet}", None),
-            "response": (server.address, None),
-        }[fault]
-        with Client(
-            address, proxy=proxy, timeout=0.5 if "silent" in fault else 10.0
-        ) as client:
-            report = client.check()
-    error: Any = report.error
-    assert error.phase == fault.rpartition(" ")[2]
-    assert report.rows[-1].ok is False
-    assert report.rows[-1].name == "connection"
-    assert "secret" not in str(report)

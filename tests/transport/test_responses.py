@@ -160,12 +160,16 @@ def test_a_secret_changes_the_meaning_of_no_error(variant: str, secret: str) -> 
 
 @variants
 def test_the_headers_of_a_success_are_redacted(variant: str) -> None:
-    """In every way to read, to show, to copy or to pickle them."""
-    (stats,) = get_all(variant, whole(BODY, f"X-Debug: key={KEY}", "Via: 1.1 a"))
+    """In every way to read, to show, to copy or to pickle them; so are those of one
+    that can't be read.
+    """
+    headers = f"X-Debug: key={KEY}", "Via: 1.1 a", "Set-Cookie: a=b"
+    stats, odd = get_all(variant, whole(BODY, *headers), whole(b"odd", *headers))
     again = pickle.loads(pickle.dumps(stats))
-    for one in (stats, again, copy.deepcopy(stats)):
+    for one in (stats, odd, again, copy.deepcopy(stats)):
         assert one.headers["x-debug"] == "key=…"
         assert one.headers["VIA"] == "1.1 a"
+        assert "Set-Cookie" not in one.headers
         assert KEY not in f"{one.headers} {vars(one.headers)} {pickle.dumps(one)!r}"
 
 

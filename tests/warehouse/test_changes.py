@@ -239,23 +239,21 @@ def test_a_response_in_another_zone_is_refused() -> None:
         assert dataset.rows("days", "timezone") == []
 
 
+def change_pages_of_a_day(emulator: Emulator, **changes: Any) -> None:
+    """Have the next response with pages differ by these *changes*."""
+    day = {"start": "2026-03-04", "end": "2026-03-04", "version": "6"}
+    fields = {"fields": "pageviews,visitors,seconds_on_page,pages"}
+    body: Any = emulator.client().request("GET", f"/{SITE}.json", params=day | fields)
+    emulator.fail_next(
+        body=body | changes,
+        when=lambda request: "pages" in request.params.get("fields", ""),
+    )
+
+
 def test_a_warning_names_the_website_and_the_day() -> None:
     """Of two hundred websites, one is meant."""
     emulator = service(NOW, {4: 2})
-    body: Any = emulator.client().request(
-        "GET",
-        f"/{SITE}.json",
-        params={
-            "start": "2026-03-04",
-            "end": "2026-03-04",
-            "fields": "pageviews,visitors,seconds_on_page,pages",
-            "version": "6",
-        },
-    )
-    emulator.fail_next(
-        body={**body, "path": "/other"},
-        when=lambda request: "pages" in request.params.get("fields", ""),
-    )
+    change_pages_of_a_day(emulator, path="/other")
     with pytest.warns(SiteStatsWarning, match="example.com: 2026-03-04: .*page"):
         Dataset().update(emulator, lists=["pages"], first_day=FIRST + 3 * DAY)
 
@@ -264,20 +262,7 @@ def test_an_entry_that_is_twice_in_a_list_is_a_problem() -> None:
     """It is one row, and the day is read again."""
     emulator, dataset = service(NOW, {4: 3}), Dataset()
     entry = {"value": "/", "pageviews": 3, "visitors": 0, "seconds_on_page": None}
-    body: Any = emulator.client().request(
-        "GET",
-        f"/{SITE}.json",
-        params={
-            "start": "2026-03-04",
-            "end": "2026-03-04",
-            "fields": "pageviews,visitors,seconds_on_page,pages",
-            "version": "6",
-        },
-    )
-    emulator.fail_next(
-        body={**body, "pages": [entry, entry]},
-        when=lambda request: "pages" in request.params.get("fields", ""),
-    )
+    change_pages_of_a_day(emulator, pages=[entry, entry])
     coverage = dataset.update(emulator, lists=["pages"])[SITE]
     assert "$.pages: has '/' twice" in str(coverage.error)
     assert dataset.rows("pages", "rank", "value", "pageviews") == [(1, "/", 3)]
