@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
-
 import pytest
 
 from base.field_table import differences, emulator_differences
 from base.inside import FIELD_ROWS, MODULE_OF_FIELDS, Field
+from children import run_changed
 from sitestats import Stats, StatsQuery
 from sitestats.emulator import Emulator
 
@@ -21,19 +18,11 @@ DOCUMENTED = (
 # A field of the future.
 RATE = Field("bounce_rate", "number", "The share of short visits")
 # A program in which a field has one more row, and a name for type checkers.
-WITH_RATE = f"""
-    import sys
-    from importlib.util import find_spec, module_from_spec
-
-    name = "{MODULE_OF_FIELDS}"
-    spec = find_spec(name)
-    text = open(spec.origin, encoding="utf-8").read()
+WITH_RATE = """
     text = text.replace('"seconds_on_page"]', '"seconds_on_page", "bounce_rate"]')
     if "row" in sys.argv:
         row = 'Field("bounce_rate", "number", "A share", heading="bounces"),'
         text = text.replace('Field("events"', row + 'Field("events"')
-    module = sys.modules[name] = module_from_spec(spec)
-    exec(compile(text, spec.origin, "exec"), vars(module))
     """
 READ_RATE = """
     from sitestats import Stats, StatsQuery
@@ -47,18 +36,6 @@ READ_RATE = """
     wrong = stats.body.replace(b"0.25", b"[1]")
     print(Stats.from_body(query, wrong).problems)
     """
-
-
-def run(*programs: str, argument: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the *programs* as one, in a new interpreter."""
-    text = "\n".join(textwrap.dedent(program).strip() for program in programs)
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", text, argument],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 def test_the_table_has_the_documents_fields_in_its_order() -> None:
@@ -115,7 +92,7 @@ def test_a_field_without_a_row_fails_at_import() -> None:
     """A name that no row describes is an error at import, which says what is missing,
     and not a wrong type in a response.
     """
-    done = run(WITH_RATE, "from sitestats import Stats")
+    done = run_changed(MODULE_OF_FIELDS, WITH_RATE, "from sitestats import Stats")
     assert "TypeError: the field 'bounce_rate' has no row" in done.stderr
 
 
@@ -123,7 +100,7 @@ def test_a_new_number_needs_no_more_than_its_row() -> None:
     """A new number is requested, made for a test, read, refused where it is no number,
     framed and displayed by its row alone.
     """
-    done = run(WITH_RATE, READ_RATE, argument="row")
+    done = run_changed(MODULE_OF_FIELDS, WITH_RATE, READ_RATE, "row")
     assert done.stderr == ""
     first, second = done.stdout.splitlines()
     assert first == "0.25 float64"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 
 import pytest
 
+from children import run_changed
 from inside import LATEST_VERSION, SENT_VERSION
 from query.inside import (
     EMULATED_FILTERS,
@@ -37,18 +35,10 @@ CITY = Parameter("city", "where", is_filter=True)
 NEXT = LATEST_VERSION + 1
 # A program in which a new version has a row, and no other line is changed but the row
 # of the version that is sent by default, where the new one is to be sent.
-WITH_NEXT = f"""
-    import sys
-    from importlib.util import find_spec, module_from_spec
-
-    name = "{MODULE_OF_VERSIONS}"
-    spec = find_spec(name)
-    text = open(spec.origin, encoding="utf-8").read()
+WITH_NEXT = """
     if "is_sent" in sys.argv[1]:
         text = text.replace(", is_sent=True),", "),")
     text = text.replace("        Version(5),", sys.argv[1] + ", Version(5),")
-    module = sys.modules[name] = module_from_spec(spec)
-    exec(compile(text, spec.origin, "exec"), vars(module))
     """
 ASK_NEXT = f"""
     from sitestats import InvalidInputError, StatsQuery
@@ -179,14 +169,8 @@ def test_every_filter_can_be_sent_read_and_written(name: str) -> None:
 
 def with_next(row: str) -> list[str]:
     """What a program prints in which the table of versions has this *row*, too."""
-    text = "\n".join(textwrap.dedent(part).strip() for part in (WITH_NEXT, ASK_NEXT))
-    done = subprocess.run(
-        [sys.executable, "-c", text, row],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    done = run_changed(MODULE_OF_VERSIONS, WITH_NEXT, ASK_NEXT, row)
+    assert done.stderr == ""
     return done.stdout.splitlines()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fake_responses import left_out, problems, read_response, stats_json
 from inside import FIELDS, SENT_VERSION, zone_names
-from sitestats import EventCount, InvalidResponseError, SiteStatsWarning, StatsQuery
+from sitestats import EventCount, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com")
@@ -49,19 +49,6 @@ def test_a_response_without_what_was_requested_is_an_error(name: Any) -> None:
     """Where nothing that was requested is there, the response is an error."""
     query = QUERY.fields(name)
     assert problems(query, stats_json()) == [f"$.{name}: was requested and is missing"]
-
-
-@pytest.mark.parametrize("name", [name for name in FIELDS if name != "seconds_on_page"])
-def test_a_requested_field_that_is_missing_is_unknown(name: Any) -> None:
-    """It is treated as null is: the rest is there, with a warning."""
-    query = QUERY.fields(name).events("signup")
-    data = stats_json(events=[{"name": "signup", "total": 7}])
-    with pytest.warns(SiteStatsWarning, match="was requested and is missing"):
-        stats = read_response(query, data)
-    assert [*stats.events] == [EventCount("signup", 7)]
-    assert name not in stats
-    with pytest.raises(InvalidResponseError, match=name):
-        getattr(stats, name)
 
 
 def test_one_error_lists_all_problems() -> None:

@@ -186,15 +186,6 @@ def test_a_wrong_entry_leaves_the_rest_of_its_list(
     assert len(getattr(stats, name)) == len(FULL[name])
 
 
-def test_a_list_of_which_every_entry_is_wrong_can_not_be_read() -> None:
-    """It would look as if there were none."""
-    with pytest.warns(SiteStatsWarning):
-        stats = read_response(ALL, {**FULL, "countries": ["NL", "DE"]})
-    assert "countries" not in stats
-    with pytest.raises(InvalidResponseError, match=r"\$\.countries\[0\]"):
-        _ = stats.countries
-
-
 @pytest.mark.parametrize(
     ("data", "shown"),
     [
