@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from sitestats._query.builder import query_against
-from sitestats._query.parameters import PARAMETERS, Parameter, checked_param, unlikely
+from sitestats._query.parameters import (
+    PARAMETERS,
+    Parameter,
+    checked_param,
+    likely_mistakes,
+)
 from sitestats._query.periods import MOST_DAYS, days_back
 from sitestats._query.versions import VERSIONS, WITH_HOURS, version_row
 from sitestats.emulator._parameters import FILTERS as EMULATED_FILTERS
@@ -25,9 +30,9 @@ __all__ = [
     "Parameter",
     "checked_param",
     "days_back",
+    "likely_mistakes",
     "query_against",
     "read_by_the_emulator",
-    "unlikely",
     "version_row",
 ]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
+import enum
 import json
 import pickle
 import re
@@ -71,6 +73,12 @@ SPECS = [
     WebsiteSpec("bücher.example", public=True, label="é", accept_differing=True),
 ]
 CONVERTER = make_converter()
+PLAIN = (str, bytes, int, float, bool, dt.date, enum.Enum, type(None))
+ENTRIES = {
+    *(PageEntry, TimedPageEntry, ListEntry, TimedListEntry),
+    *(HistogramEntry, HourEntry, WeekEntry, EventCount),
+}
+"""The structs, which tools hash in a way of their own."""
 
 
 def results_of(query: StatsQuery) -> list[tuple[Any, Any]]:
@@ -184,6 +192,30 @@ def test_a_value_comes_back_from_json(kind: Any, result: Any) -> None:
         assert said(again) == said(result), way
         assert again.to_dict() == result.to_dict(), way
         assert isinstance(result, Exception) or hash(again) == hash(result), way
+
+
+def digest(value: Any) -> Any:
+    """What a tool such as Streamlit hashes: plain values, the names of classes, and
+    otherwise what a pickle has.
+    """
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(value, dict):
+        return [(digest(name), digest(item)) for name, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [*map(digest, value)]
+    reduced = value.__reduce__()
+    assert isinstance(reduced[0], type)
+    return [*map(digest, reduced)]
+
+
+@pytest.mark.parametrize(("kind", "result"), RESULTS, ids=lambda one: str(one)[:40])
+def test_tools_can_hash_results(kind: Any, result: Any) -> None:
+    """They find classes and plain values alone, and the same ones in a copy."""
+    if kind not in ENTRIES:
+        assert digest(result) == digest(pickle.loads(pickle.dumps(result)))
 
 
 @given(queries())

@@ -12,16 +12,10 @@ import pytest
 from fake_responses import entry, read_response, stats_json
 from inside import FIELDS, SENT_VERSION
 from sitestats import (
-    Failed,
     FieldNotRequestedError,
-    NotFoundError,
-    Outcome,
-    Outcomes,
     Stats,
     StatsQuery,
-    Succeeded,
 )
-from sitestats.types import Comparison
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
 DATA = stats_json(
@@ -143,42 +137,6 @@ def test_a_result_becomes_json() -> None:
         "visitors": 41,
         "histogram": [{**DATA["histogram"][0], "partial": False, "clipped": False}],
         "pages": [{"value": "/", "pageviews": 3, "visitors": 2}],
-    }
-
-
-def returning(value: object) -> Any:
-    """A view that returns *value*."""
-    return lambda: value
-
-
-@pytest.mark.filterwarnings("ignore:the two periods")
-def test_views_return_results() -> None:
-    """FastAPI makes JSON of them, with a schema, and says so where it has no type."""
-    fastapi = pytest.importorskip("fastapi")
-    app, one = fastapi.FastAPI(), stats()
-    outcomes = Succeeded(QUERY, 0, one), Failed(QUERY, 1, NotFoundError("no", 404))
-    values: dict[Any, Any] = {
-        Stats: one,
-        list[Outcome]: [*outcomes],
-        Comparison: one.compare_to(one),
-        Outcomes: Outcomes(outcomes),
-    }
-    for kind, value in values.items():
-        app.get(f"/{len(app.routes)}", response_model=kind)(returning(value))
-    browser = pytest.importorskip("fastapi.testclient").TestClient(app)
-    found = [browser.get(route.path).json() for route in app.routes[-4:]]
-    comparison = values[Comparison].to_dict()
-    dicts = [one.to_dict(), [o.to_dict() for o in outcomes], comparison]
-    assert found == [*dicts, values[Outcomes].to_dict()]
-    assert len(browser.get("/openapi.json").json()["paths"]) == 4
-    # A dict of them, without an annotation, is encoded in another way.
-    encode = pytest.importorskip("fastapi.encoders").jsonable_encoder
-    mixed = {"today": one, "pages": one.pages, "page": one.pages[0], "all": outcomes}
-    assert encode(mixed) == {
-        "today": one.to_dict(),
-        "pages": one.pages.to_dict(),
-        "page": one.pages[0].to_dict(),
-        "all": [outcome.to_dict() for outcome in outcomes],
     }
 
 

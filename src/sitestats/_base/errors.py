@@ -71,10 +71,6 @@ class Problem(Value):
     """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
     the place in a file (``"websites.toml:12:5"``)."""
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
-        # Tools that hash arguments, such as Streamlit, hash this.
-        return type(self), (self.message, self.rule, self.section, self.where)
-
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         cited = f" (section {self.section})" if self.section else ""
@@ -139,6 +135,9 @@ def _request(given: str | HttpRequest | None) -> HttpRequest | None:
 
 class SiteStatsError(Value, Exception):
     """Base class of every error that this package raises on purpose."""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return Exception.__reduce__(self)
 
     def __str__(self) -> str:
         return str(getattr(self, "message", super().__str__()))

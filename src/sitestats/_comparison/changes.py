@@ -25,7 +25,7 @@ from sitestats._base.fields import CountName, entry_counts
 from sitestats._base.text import shown
 from sitestats._base.zones import common_zone
 from sitestats._results import late
-from sitestats._results.bases import Items, Named, draw, reduced
+from sitestats._results.bases import Items, Named, draw
 from sitestats._results.entries import Entries, HistogramEntry, check_name
 from sitestats._results.tables import Column, beside, column_of
 from sitestats._wire.messages import JsonValue
@@ -41,7 +41,7 @@ SIDES: Final = {
 
 DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")
 """The days of both periods, which every frame of a comparison has."""
-_OF_HOURS: Final = ("date", "hour", "date_before", "hour_before")
+OF_HOURS: Final = ("date", "hour", "date_before", "hour_before")
 """The day and the hour of an hour in both periods, beside its moment."""
 
 Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
@@ -63,8 +63,6 @@ class Change(Named):
     """The number in the requested period, or None if it is not known."""
     before: float | None
     """The number in the other period, or None if it is not known."""
-
-    __reduce__ = reduced
 
     @property
     def absolute(self) -> float | None:
@@ -91,7 +89,7 @@ NameT = TypeVar("NameT", bound=str)
 ValueT = TypeVar("ValueT")
 
 
-class Requested(dict[NameT, ValueT]):
+class Compared(dict[NameT, ValueT]):
     """What was compared, by name. Another name is an error in a template, too, where a
     ``KeyError`` would be an empty value.
     """
@@ -132,8 +130,6 @@ class EntryChange(Named):
     """The other period's day, of a histogram."""
     hour_before: int | None = None
     """The other period's hour of the day, of a histogram of hours."""
-
-    __reduce__ = reduced
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The entry as plain values, ready for JSON, with the change of each count."""
@@ -251,7 +247,7 @@ class Changes(Items[EntryChange, Never]):
         if self.name == "histogram":
             values[f"{self.key}_before"] = [item.before for item in self]
         if self.key == "start":
-            for name in _OF_HOURS:
+            for name in OF_HOURS:
                 values[name] = [getattr(item, name) for item in self]
         names = entry_counts(self.name)
         counts = {name: [item.counts[name] for item in self] for name in names}
@@ -301,15 +297,16 @@ def changes_of(
             n: Change(getattr(entry, n, unlisted[0]), getattr(earlier, n, unlisted[1]))
             for n in names
         }
+        is_open = partial
+        if is_histogram:
+            is_open = any(e.partial for e in (entry, earlier) if e)
         changes.append(
             EntryChange(
                 value=getattr(entry, key, None if is_histogram else place),
                 counts=counts,
                 direction=_direction(counts[names[0]], entry, earlier),
                 before=getattr(earlier, key, None) if is_histogram else None,
-                partial=any(e.partial for e in (entry, earlier) if e)
-                if is_histogram
-                else partial,
+                partial=is_open,
                 date=getattr(entry, "date", None),
                 hour=getattr(entry, "hour", None),
                 date_before=getattr(earlier, "date", None),

@@ -30,7 +30,6 @@ from sitestats._results.bases import (
     draw,
     is_attribute,
     item_of,
-    reduced,
 )
 from sitestats._results.entries import check_list, check_name
 from sitestats._results.outcomes import Succeeded, table_of, total_of
@@ -46,7 +45,7 @@ from sitestats._results.tables import (
 )
 from sitestats._wire.messages import JsonValue
 
-from .changes import DAYS, Change, Changes, Requested, changed_columns, changes_of
+from .changes import DAYS, Change, Changes, Compared, changed_columns, changes_of
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
@@ -71,8 +70,6 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
     before: Stats[FieldsT_contra]
     """The result of the other period."""
 
-    __reduce__ = reduced
-
     @property
     def query(self) -> StatsQuery:
         """The query of the requested period."""
@@ -88,7 +85,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
     @property
     def totals(self) -> Mapping[TotalName, Change]:
         """The totals that both queries requested, by name."""
-        return Requested(
+        return Compared(
             (name, total_change(self.now, self.before, name))
             for name in TOTALS
             if name in self.now.requested and name in self.before.requested
@@ -99,7 +96,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         """The changes of every list that both results have, by name, with the
         histogram and events.
         """
-        return Requested((name, self[name]) for name in TABLES if name in self)
+        return Compared((name, self[name]) for name in TABLES if name in self)
 
     def __contains__(self, name: object) -> bool:
         return name in TABLES and name in self.now and name in self.before

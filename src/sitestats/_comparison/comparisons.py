@@ -12,7 +12,7 @@ from sitestats._base.fields import TABLES, TOTALS, TableName, TotalName
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery
 from sitestats._results import late
-from sitestats._results.bases import draw, reduced
+from sitestats._results.bases import draw
 from sitestats._results.entries import check_name
 from sitestats._results.outcomes import (
     ManyResults,
@@ -38,8 +38,6 @@ class ComparedPair(Value):
     """The later outcome, or None if there is no such query."""
     before: Outcome | None
     """The earlier outcome, or None if there is no such query."""
-
-    __reduce__ = reduced
 
     @property
     def sides(self) -> tuple[Outcome, ...]:

@@ -96,8 +96,8 @@ def wrapped(**options: Any) -> dict[str, Any]:
 
 def as_secret(value: Any, source: str) -> Any:
     """*value*, wrapped unless it is None or a default."""
-    is_none = value is None or isinstance(value, (Secret, Enum))
-    return value if is_none else Secret(value, source)
+    is_kept = value is None or isinstance(value, (Secret, Enum))
+    return value if is_kept else Secret(value, source)
 
 
 def checked_secret(secret: Secret) -> Secret:

@@ -14,7 +14,7 @@ import attrs
 
 from sitestats._base.fields import TOTALS
 from sitestats._base.text import counted
-from sitestats._comparison.changes import DAYS, Changes
+from sitestats._comparison.changes import DAYS, OF_HOURS, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
@@ -29,7 +29,6 @@ from sitestats._display.labels import (
     any_of,
     cell,
     heading,
-    heading_of,
     joined,
     marks,
     period,
@@ -78,7 +77,7 @@ class Shown(NamedTuple):
 def as_shown(column: Column, field: str = "") -> Shown:
     """A column of the entries of *field* as it is shown."""
     texts = [text_in(column, value, field) for value in column.cells]
-    return Shown(heading_of(column), texts, column)
+    return Shown(column.heading or heading(column.name), texts, column)
 
 
 @attrs.frozen
@@ -240,7 +239,7 @@ def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
     # There is no room for the visitors, nor for an hour beside its moment.
     hidden = {"partial"}
     if changes.key == "start":
-        hidden |= {"date", "hour", "date_before", "hour_before"}
+        hidden.update(OF_HOURS)
     columns = [
         column
         for column in changes._cells()  # noqa: SLF001

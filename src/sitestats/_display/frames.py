@@ -56,26 +56,15 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
     ``Float64``, ``String``, ``Boolean``.
     """
     library = load_extra("polars", extra="polars")
-    schema: dict[str, Any] = {}
-    for column in columns:
-        _, name, _ = _TYPES[column.kind]
-        kind = getattr(library, name)
-        is_moment = column.kind is Kind.MOMENT
-        schema[column.name] = kind("us", column.zone) if is_moment else kind
-    cells = {column.name: _cells(column) for column in columns}
-    return cast("pl.DataFrame", library.DataFrame(cells, schema))
+    cells, types = _typed(library, columns, 1)
+    return cast("pl.DataFrame", library.DataFrame(cells, types))
 
 
 def to_arrow(columns: Sequence[Column]) -> pa.Table:
     """A table of Arrow, with the types of the polars frame."""
     library = load_extra("pyarrow", extra="arrow")
-    schema: dict[str, Any] = {}
-    for column in columns:
-        _, _, name = _TYPES[column.kind]
-        settings = ("us", column.zone) if column.kind is Kind.MOMENT else ()
-        schema[column.name] = getattr(library, name)(*settings)
-    cells = {column.name: _cells(column) for column in columns}
-    return cast("pa.Table", library.table(cells, library.schema(schema)))
+    cells, types = _typed(library, columns, 2)
+    return cast("pa.Table", library.table(cells, library.schema(types)))
 
 
 def to_stream(columns: Sequence[Column], requested_schema: object | None) -> object:
@@ -87,6 +76,19 @@ def to_stream(columns: Sequence[Column], requested_schema: object | None) -> obj
     is_polars = find_spec("pyarrow") is None and find_spec("polars") is not None
     table: Any = to_polars(columns) if is_polars else to_arrow(columns)
     return cast("object", table.__arrow_c_stream__(requested_schema))
+
+
+def _typed(
+    library: Any, columns: Sequence[Column], place: int
+) -> tuple[dict[str, Sequence[Any]], dict[str, Any]]:
+    """The cells and the type of each column, by its name; the names of the *library*'s
+    types have this *place* in the table.
+    """
+    types: dict[str, Any] = {}
+    for column in columns:
+        settings = ("us", column.zone) if column.kind is Kind.MOMENT else ()
+        types[column.name] = getattr(library, _TYPES[column.kind][place])(*settings)
+    return {column.name: _cells(column) for column in columns}, types
 
 
 def _cells(column: Column) -> Sequence[Any]:

@@ -43,11 +43,6 @@ OF_FILTERED: Final = "of these page views"
 """The heading of the shares of a query with filters."""
 
 
-def heading_of(column: Column) -> str:
-    """The heading of a column."""
-    return column.heading or heading(column.name)
-
-
 def heading(name: str) -> str:
     """The heading of a column or a field: ``"page views"`` for ``"pageviews"``."""
     base, _, side = name.rpartition("_")

@@ -203,9 +203,10 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
             ax.axvspan(when - shift, when - shift + step, **look)
             reasons.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
-    is_grey = any(weekends) and step <= _DAY
     # Weekends are grey only if the days can be told apart.
-    if is_grey := is_grey and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY:
+    has_days = step <= _DAY and any(weekends)
+    is_grey = has_days and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY
+    if is_grey:
         ends = [x - shift for when in whens for x in (when, when + step)]
         look = _WEEKEND | {
             "alpha": colours.weekend,

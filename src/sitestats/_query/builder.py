@@ -41,8 +41,8 @@ from .parameters import (
     checked_filter,
     checked_param,
     in_order,
+    likely_mistakes,
     parameter_of,
-    unlikely,
 )
 from .periods import Day, NamedPeriod, NumpyDay, PreviousUnit, Relation, Span, Unit
 from .requested import Parameters, read_parameters
@@ -508,7 +508,7 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         'https://x.example/example.com/over%20ons.json'
         """
         path = rules.path(page)
-        for problem in unlikely("page", path):
+        for problem in likely_mistakes("page", path):
             # A page is one by its address, so only what ends a path is a mistake.
             if problem.rule == "page-path":
                 warn(str(attrs.evolve(problem, where="path")))
@@ -738,7 +738,7 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         """Return a copy with *changes*, and warn of each that is probably a mistake."""
         for name, value in changes.items():
             if value is not None and value != self._values.get(name):
-                for problem in unlikely(name, value):
+                for problem in likely_mistakes(name, value):
                     warn(str(problem))
         return self._with(changes)
 

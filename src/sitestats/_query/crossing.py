@@ -17,7 +17,7 @@ from sitestats._base.fields import FIELD_ROWS
 from sitestats._base.text import counted, shown
 from sitestats._words import argument_advice
 
-from .parameters import FILTERS, checked_filter, unlikely
+from .parameters import FILTERS, checked_filter, likely_mistakes
 from .rules import MetadataValue, Problems, are_several, metadata, one_of, refusal
 
 
@@ -69,7 +69,7 @@ def _typed(name: str, values: list[Any], where: str) -> list[str]:
         texts = [problems.check(_typed_text, name, value, where) for value in values]
     found = [text for text in texts if text is not None]
     for text in found:
-        for problem in unlikely(name, text):
+        for problem in likely_mistakes(name, text):
             warn(str(attrs.evolve(problem, where=where)))
     return found
 
@@ -121,7 +121,7 @@ def metadata_of(key: str, values: object) -> list[Filter]:
         if text is None:
             message = "None is not a value: leave it out"
             raise refusal("metadata-value", message, f"each(metadata={{{key!r}: …}})")
-        for problem in unlikely(name, text):
+        for problem in likely_mistakes(name, text):
             warn(str(problem))
         found[name, text] = None
     return [*found]

@@ -59,7 +59,7 @@ Check: TypeAlias = Callable[[str], str | None]
 
 
 @attrs.frozen
-class Unlikely:
+class LikelyMistake:
     """A value that the service takes, but that is probably a mistake."""
 
     rule: str
@@ -107,7 +107,7 @@ class Parameter:
     """Whether a filter takes several values, with commas between them."""
     values: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     """The values of a filter that has no others."""
-    unlikely: tuple[Unlikely, ...] = attrs.field(default=(), kw_only=True)
+    likely_mistakes: tuple[LikelyMistake, ...] = attrs.field(default=(), kw_only=True)
 
 
 def number_in(text: str | None) -> int | None:
@@ -152,14 +152,16 @@ def _one_or_more(text: str) -> str:
 
 _filter = partial(Parameter, step="where", is_filter=True)
 _OF_PATHS: Final = (
-    Unlikely("page-slash", "[^/*^]", "no page matches: every path starts with '/'"),
-    Unlikely(
+    LikelyMistake(
+        "page-slash", "[^/*^]", "no page matches: every path starts with '/'"
+    ),
+    LikelyMistake(
         "page-path",
         ".*[?#]",
         "no page matches: a path ends before '?' and '#'; use .where(utm_source=…) and "
         "others for a query",
     ),
-    Unlikely(
+    LikelyMistake(
         "page-pattern",
         r"\^|.*(\.[*+]|\\|\(.*\|.*\)|\[.+-.+\]|\$\Z)",
         "the value looks like a regular expression, and is taken literally: a '*' at "
@@ -198,18 +200,18 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
             ),
         ),
         Parameter("fields", "fields", check=_fields, code=_each),
-        _filter("page", is_of_pages=True, unlikely=_OF_PATHS),
+        _filter("page", is_of_pages=True, likely_mistakes=_OF_PATHS),
         _filter(
             "pages",
             is_of_pages=True,
             takes_several=True,
             code=_one_or_more,
-            unlikely=_OF_PATHS,
+            likely_mistakes=_OF_PATHS,
         ),
         _filter(
             "country",
-            unlikely=(
-                Unlikely(
+            likely_mistakes=(
+                LikelyMistake(
                     "country-code",
                     r"(?!([A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*)\Z)",
                     "the value is not a country code: these have two letters, such as "
@@ -219,8 +221,8 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
         ),
         _filter(
             "referrer",
-            unlikely=(
-                Unlikely(
+            likely_mistakes=(
+                LikelyMistake(
                     "referrer-normalized",
                     r"(?i:https?:|//|www\.)",
                     "the value looks like an address: referrers are names, such as "
@@ -241,13 +243,13 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
             "where_metadata",
             is_filter=True,
             since=Since(WITH_METADATA, "metadata-version", "metadata filters exist"),
-            unlikely=(
-                Unlikely(
+            likely_mistakes=(
+                LikelyMistake(
                     "metadata-suffix",
                     r"\w+_(text|int|bool|date)=",
                     "the key is taken literally: leave the type at its end out",
                 ),
-                Unlikely(
+                LikelyMistake(
                     "metadata-star",
                     r".*\*\Z",
                     "the '*' is taken literally: metadata filters have no wildcards",
@@ -401,7 +403,7 @@ def _check_stars(parameter: Parameter, given: str, where: str) -> None:
     raise rules.refusal(rule, f"{shown(given)} {wrong}", where)
 
 
-def unlikely(name: str, value: str) -> list[Problem]:
+def likely_mistakes(name: str, value: str) -> list[Problem]:
     """What is probably a mistake in a filter that the service takes."""
     row = parameter_of(name)
     if row is None:
@@ -413,6 +415,6 @@ def unlikely(name: str, value: str) -> list[Problem]:
     texts = given.split(",") if row.takes_several else [given]
     return [
         rules.broken(one.rule, one.message, where)
-        for one in row.unlikely
+        for one in row.likely_mistakes
         if any(re.match(one.pattern, text, re.DOTALL) for text in texts)
     ]

@@ -50,7 +50,7 @@ class Parameters:
     """The limit in force: 50 when none was set (section 8)."""
     version: int = SENT_VERSION
     is_of_address: bool = False
-    """Whether it was read of an address, where nobody has called a step."""
+    """Whether it was read from an address, where nobody has called a step."""
 
     @cached_property
     def timezone(self) -> str | None:

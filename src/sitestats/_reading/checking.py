@@ -104,7 +104,7 @@ def check_response(
     parameters: Parameters,
     responded_at: dt.datetime | None,
 ) -> tuple[Period, list[Problem], list[str]]:
-    """The period of *body*, the reasons why it is not the response to what was
+    """The period of *body*, the reasons why it is not the response to these
     *parameters*, and other differences, with which its numbers may be right.
 
     Words such as ``today-7d`` go by the day on which the service *responded*. Where an

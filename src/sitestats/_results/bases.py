@@ -438,22 +438,6 @@ def item_of(result: Any, name: object) -> Any:
         raise FieldNotRequestedError(error.message, error.name) from None
 
 
-class Pickled:
-    """What makes a result of its pickle; a class, as Streamlit hashes no function."""
-
-    def __new__(cls, kind: type[Any], state: Any) -> Any:
-        """Make the result of class *kind* that had this state."""
-        result = object.__new__(kind)
-        result.__setstate__(state)
-        return result
-
-
-def reduced(self: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What a pickle has of an attrs class, and tools that hash arguments."""
-    kind: Any = type(cast("object", self))
-    return Pickled, (kind, self.__getstate__())
-
-
 # --- rows of values ------------------------------------------------------------------
 
 
@@ -597,8 +581,6 @@ class Items(HasRows[FieldT], Displayed, Value, Generic[ItemT_co, FieldT]):
 
     def __repr__(self) -> str:
         return self._as_text()
-
-    __reduce__ = reduced
 
 
 @attrs.frozen(repr=False)

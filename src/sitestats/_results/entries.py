@@ -20,6 +20,7 @@ from typing import (
     NewType,
     TypeAlias,
     TypeVar,
+    cast,
 )
 
 import attrs
@@ -59,6 +60,9 @@ class Entry(Row):
     """What the entries of all lists can do."""
 
     __slots__ = ()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return msgspec.Struct.__reduce__(cast("Any", self))
 
     columns: ClassVar[tuple[str, ...]] = ()
     """The names of the values, in the order of a table's columns."""

@@ -35,7 +35,6 @@ from .bases import (
     Named,
     Table,
     draw,
-    reduced,
 )
 from .entries import Entries, check_list, entry_class
 from .stats import Stats
@@ -77,8 +76,6 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query succeeded."""
-
-    __reduce__ = reduced
 
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
@@ -138,8 +135,6 @@ class Failed(Displayed, Named):
     """
     stats: None = attrs.field(default=None, init=False, repr=False)
     """None, as the query failed."""
-
-    __reduce__ = reduced
 
     def result(self) -> NoReturn:
         """Raise the error."""

@@ -44,7 +44,7 @@ from sitestats._wire.messages import Headers, JsonValue, load_json
 from sitestats._wire.values import for_json
 
 from . import late
-from .bases import Displayed, HasLists, Named, draw, reduced
+from .bases import Displayed, HasLists, Named, draw
 from .entries import (
     Entries,
     EventCount,
@@ -441,8 +441,6 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
-    __reduce__ = reduced
-
     def __iter__(self) -> NoReturn:
         raise TypeError(
             "a result can't be iterated: read a field as stats.pages; for JSON, return "
@@ -467,8 +465,8 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
             cut_off = ", truncated" if entries.truncated else ""
             values[name] = f"<{len(entries)} {what}{cut_off}>"
         label = cut(label_of(self.query))
-        shown = [f"{name}={value}" for name, value in values.items()]
-        return f"Stats({', '.join([repr(label), *shown])})"
+        parts = [f"{name}={value}" for name, value in values.items()]
+        return f"Stats({', '.join([repr(label), *parts])})"
 
     def _value(self, name: str) -> Any:
         if name in self._values:

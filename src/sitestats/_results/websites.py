@@ -12,15 +12,13 @@ import attrs
 from sitestats._base.errors import Problem
 from sitestats._wire.messages import JsonValue
 
-from .bases import Displayed, Row, Rows, Table, read_as_dataclass, reduced
+from .bases import Displayed, Row, Rows, Table, read_as_dataclass
 from .tables import Column, Count, Name, column_of, of_rows
 
 
 @attrs.frozen
 class _NamedValues(Displayed, Row):
     """Values that are shown by their names."""
-
-    __reduce__ = reduced
 
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)

@@ -18,6 +18,16 @@ class JsonName(str):
     value: JsonValue
 
 
+class Pickled:
+    """What makes a value of its pickle; a class, as Streamlit hashes no function."""
+
+    def __new__(cls, kind: type[Any], state: Any) -> Any:
+        """Make the value of class *kind* that had this state."""
+        value = object.__new__(kind)
+        value.__setstate__(state)
+        return value
+
+
 class Value(Public):
     """A value that becomes JSON, by which other libraries know it.
 
@@ -49,6 +59,10 @@ class Value(Public):
             if isinstance(name, JsonName):
                 return name.value
             raise TypeError(f"{type(self).__name__} has no items: read its attributes")
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # Tools that hash arguments, such as Streamlit, hash this.
+        return Pickled, (type(self), self.__getstate__())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, JsonValue]) -> Self:
