@@ -193,7 +193,7 @@ def test_entities_do_not_expand() -> None:
 
 def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:
     """Hidden rows and columns without a value are no news; nor are merged cells to the
-    right of the list. Those within it are refused.
+    right of the list, or in a title above it. Those within it are refused.
     """
 
     def hide(book: Any, sheet: Any) -> None:
@@ -206,6 +206,10 @@ def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:
         assert load(workbook(change=hide)) == SPECS
     data = workbook(change=lambda _, sheet: sheet.merge_range("C2:E2", "x"))
     assert load(data) == SPECS
+    titled = [["Our websites"], ["Domain", "timezone"], ["a.example", "UTC"]]
+    data = workbook(titled, lambda _, sheet: sheet.merge_range("A1:B1", "Our websites"))
+    with pytest.raises(InvalidInputError, match="'Domain' is not a field"):
+        load(data)
     data = workbook(change=lambda _, sheet: sheet.merge_range("B2:C2", "UTC"))
     with pytest.raises(InvalidInputError, match=r"Liste!C2: the cell is merged"):
         load(data)

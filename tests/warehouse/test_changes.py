@@ -171,7 +171,9 @@ def test_days_are_read_again_on_request() -> None:
         ("other.example", "no website 'other.example'"),
         (f"{SITE}:2026-02-01", "the dataset begins on 2026-03-01"),
         (f"{SITE}:2026-03-03..2026-03-01", "2026-03-01 is before 2026-03-03"),
+        (f"{SITE}:2026-03-05", "2026-03-05 is not over"),
         (f"{SITE}:May", "'May' is not a day"),
+        ("2026-03-02", "'2026-03-02' names no website"),
     ):
         with pytest.raises(InvalidInputError, match=why):
             dataset.update(emulator, lists=["pages"], refresh=[text])

@@ -112,7 +112,8 @@ def warehouse() -> None:
     multiple=True,
     metavar="DAYS",
     help="Days to read again, such as example.com:2026-01-10..2026-01-20; a website "
-    "alone for all of its days, and 'all' for every website. It may be repeated.",
+    "alone for all of its days, and 'all' for every website. It may be repeated, "
+    "or have commas.",
 )
 @options.what(
     "--fields",
@@ -178,7 +179,8 @@ def update(
     """
     if fields:
         lists = options.separate(fields)
-        given["lists"] = [name for name in lists if name not in {"", "none"}]
+        given["lists"] = [] if lists == ["none"] else lists
+    given["refresh"] = options.separate(given["refresh"])
     with (
         connect(max_connections=concurrency) as client,
         _opened(to) as made,
@@ -360,6 +362,10 @@ def verify(*, since: str | None, output: str, to: Destination) -> None:
     """
     with _opened(to) as made:
         found = made.verify(_pipeline(to), since=since)
+    if not found.days and not found.differences:
+        raise click.UsageError(
+            "the warehouse has no day to compare: run `update` first"
+        )
     if output == "json":
         print_json(found.to_dict())
     else:
@@ -376,10 +382,6 @@ def verify(*, since: str | None, output: str, to: Destination) -> None:
         for first in range(0, len(options_of), _IN_A_COMMAND):
             again = " ".join(options_of[first : first + _IN_A_COMMAND])
             click.echo(f"run: sitestats warehouse update {again}")
-    if not found.days and not found.differences:
-        raise click.UsageError(
-            "the warehouse has no day to compare: run `update` first"
-        )
     exit_with(Code.DAMAGED if found.differences else Code.OK)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
-from sitestats._base.errors import warn
+from sitestats._base.errors import Problem, warn
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import shown, unmarked
 
@@ -300,8 +300,11 @@ def _index_of_header(rows: Sequence[Cells], hostname: str) -> int | None:
             return index
     if not rows or any(map(_is_host, rows[0][1])):
         return None
-    # A title is alone in its row.
-    widths = [sum(map(_is_filled, cells)) for _, cells in rows[:_ROWS_TO_HEADER]]
+    # A title is alone in its row, but for the cells that are merged with it.
+    widths = [
+        sum(_is_filled(cell) and not isinstance(cell, Problem) for cell in cells)
+        for _, cells in rows[:_ROWS_TO_HEADER]
+    ]
     return next((index for index, width in enumerate(widths) if width > 1), 0)
 
 

@@ -61,7 +61,14 @@ class Refresh:
             why = f"name a website and days, not {shown(text)}"
             raise InvalidInputError([Problem(why, where="refresh")])
         name, colon, days = text.strip().partition(":")
-        hostname = name if name == ALL else StatsQuery(name).hostname
+        try:
+            hostname = name if name == ALL else StatsQuery(name).hostname
+        except InvalidInputError:
+            why = (
+                f"{shown(text)} names no website: give a host name or 'all', alone or "
+                "before days, such as example.com:2026-01-10..2026-01-20"
+            )
+            raise InvalidInputError([Problem(why, where="refresh")]) from None
         if not colon:
             return cls(hostname)
         first, _, last = days.partition("..")
@@ -75,7 +82,8 @@ class Refresh:
         """Its days, of a dataset that has those from *begin* to *last_day*.
 
         Raises:
-            InvalidInputError: It begins before *begin*, or ends before it begins.
+            InvalidInputError: It begins before *begin*, ends before it begins, or is
+                not over.
         """
         first = begin if self.first is None else as_day(self.first, today)
         last = last_day if self.last is None else as_day(self.last, today)
@@ -87,6 +95,8 @@ class Refresh:
             )
         elif last < first:
             why = f"{last} is before {first}: swap them"
+        elif first > max(last_day, today - DAY):
+            why = f"{first} is not over: name days until {last_day}"
         if why:
             raise InvalidInputError([Problem(why, where="refresh")])
         return first, min(last, last_day)
