@@ -147,7 +147,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("clock", {"now": 7}, "now must be ISO 8601 with a zone"),
     ("clock", {"now": "tomorrow"}, "now must be ISO 8601 with a zone"),
     ("clock", {"now": "2026-03-15T12:00:00"}, "now must be ISO 8601 with a zone"),
-    ("clock", {"time": None}, "'time' is not an argument of clock"),
+    ("clock", {"time": None}, "'time' is not an argument: "),
     ("reset", {"rolle": "owner"}, "did you mean 'role'"),
     ("reset", {"role": "Owner"}, "role must be one of"),
     ("reset", {"demo": "no"}, "demo must be True or False"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, TypeAlias, cast
 
@@ -96,20 +97,18 @@ def _need(name: str, arguments: Mapping[str, Any]) -> None:
         raise TypeError(f"{name} is missing")
 
 
-def _moment(arguments: Mapping[str, Any]) -> datetime | None:
-    text = arguments["now"]
-    if text is None:
+def _moment(now: object) -> datetime | None:
+    if now is None:
         return None
-    form = "now must be ISO 8601 with a zone, such as 2026-03-15T12:00:00Z"
-    if not isinstance(text, str):
-        raise TypeError(f"{form}, or null for the clock, not {text!r}")
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{form}, not {text!r}") from None
-    if moment.tzinfo is None:
-        raise ValueError(f"{form}, not {text!r}")
-    return moment
+    if isinstance(now, str):
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(now)
+            if moment.tzinfo is not None:
+                return moment
+    raise ValueError(
+        "now must be ISO 8601 with a zone, such as 2026-03-15T12:00:00Z, or null for "
+        f"the clock, not {now!r}"
+    )
 
 
 # --- the paths ------------------------------------------------------------------------
@@ -124,7 +123,7 @@ def _unknown(_emulator: Emulator, request: RecordedRequest) -> object:
 
 
 def _same(name: str) -> Call:
-    """The method *name*, which returns nothing."""
+    """Call the method *name*, which returns nothing."""
 
     def call(emulator: Emulator, request: RecordedRequest) -> object:
         _call(getattr(emulator, name), _arguments(request))
@@ -197,10 +196,7 @@ def _load(emulator: Emulator, request: RecordedRequest) -> object:
 
 
 def _set_clock(emulator: Emulator, request: RecordedRequest) -> object:
-    arguments = _arguments(request)
-    check_names(arguments, ["now"], "an argument of clock")
-    _need("now", arguments)
-    emulator.now = _moment(arguments)
+    emulator.now = _call(_moment, _arguments(request))
     return _about(emulator)
 
 
@@ -208,7 +204,7 @@ def _made(emulator: Emulator, arguments: dict[str, Any]) -> Emulator:
     """Another emulator, as the arguments describe it."""
     options = dict(arguments)
     if "now" in options:
-        options["now"] = _moment(options)
+        options["now"] = _moment(options["now"])
     kind = cast("Any", type(emulator))
     names = [*inspect.signature(kind).parameters]
     check_names(options, [*names, "demo", "made_up", "days"], "a setting")
@@ -237,15 +233,6 @@ def _start(emulator: Emulator, request: RecordedRequest) -> object:
     return {**about, "base_url": f"http://{host}:{port}"}
 
 
-def _stop(emulator: Emulator, request: RecordedRequest) -> object:
-    arguments = _arguments(request)
-    check_names(arguments, ["base_url"], "an argument of stop")
-    _need("base_url", arguments)
-    port = str(arguments["base_url"]).rstrip("/").rpartition(":")[2]
-    emulator._stop_beside(port)  # noqa: SLF001 - for this folder
-    return {"ok": True}
-
-
 _CALLS: Final[Mapping[tuple[str, str], Call]] = {
     ("GET", ""): _about,
     ("POST", "reset"): _reset,
@@ -262,6 +249,6 @@ _CALLS: Final[Mapping[tuple[str, str], Call]] = {
     ("POST", "fail_next"): _same("fail_next"),
     ("POST", "clear_faults"): _same("clear_faults"),
     ("POST", "emulators"): _start,
-    ("POST", "stop"): _stop,
+    ("POST", "stop"): _same("_stop_beside"),
 }
 """What each path does, by method and name."""

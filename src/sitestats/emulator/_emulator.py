@@ -477,7 +477,8 @@ class Emulator:
         self._beside[port] = serving
         return port
 
-    def _stop_beside(self, port: str) -> None:
+    def _stop_beside(self, base_url: object) -> None:
+        port = str(base_url).rstrip("/").rpartition(":")[2]
         serving = self._beside.pop(port, None)
         if serving is None:
             raise ValueError(f"no emulator was started on port {port}")
