@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from both_clients import VARIANTS, opened
 from sitestats import (
     ConfigurationError,
     InvalidInputError,
-    RateLimitedError,
     ReadOnlyError,
     ServerError,
     StatsQuery,
@@ -49,24 +46,6 @@ def test_a_view_has_limits_of_its_own(variant: str, emulator: Emulator) -> None:
         with pytest.raises(ServerError):
             view.stats.get(TOTALS)
         assert client.stats.get(TOTALS).pageviews == 1586
-
-
-@BOTH
-def test_a_pause_is_the_clients(variant: str, emulator: Emulator) -> None:
-    """While a Retry-After runs, no call of a client or of a view of it sends anything:
-    each fails at once with the seconds that are left of what was requested.
-    """
-    emulator.fail_next(status=429, retry_after=1_000_000)
-    with opened(variant, emulator) as client, ThreadPoolExecutor(4) as pool:
-        with pytest.raises(RateLimitedError):
-            client.stats.get(TOTALS)
-        view = client.with_options(total_timeout=9.0)
-        calls = [pool.submit(one.stats.get, TOTALS) for one in [client, view] * 2]
-        for call in calls:
-            error = call.exception()
-            assert isinstance(error, RateLimitedError)
-            assert 999_000 < (error.retry_after or 0) <= 1_000_000
-    assert len(emulator.requests) == 1
 
 
 @BOTH

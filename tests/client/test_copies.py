@@ -163,21 +163,6 @@ def test_copies_of_copies_use_no_memory_for_those_that_are_gone() -> None:
     assert replace() + 100 > replace()
 
 
-def test_a_family_that_nobody_closes_warns_once(server: Server) -> None:
-    """As a client does that was dropped with open connections."""
-    client = Client(server.address, proxy=None)
-    copy = client.with_options(timeout=9.0)
-    copy.stats.get(QUERY)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        del client, copy
-        gc.collect()
-        messages = [str(warning.message) for warning in caught]
-        assert sum("never closed" in message for message in messages) == 1
-        caught.clear()
-        gc.collect()
-
-
 def test_a_hundred_handlers_with_copies_of_their_own(server: Server) -> None:
     """Each has a block of a copy, beside running calls; none ends another's call."""
     with Client(server.address, proxy=None, max_connections=8) as client:

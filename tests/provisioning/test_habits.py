@@ -4,13 +4,10 @@ at which place.
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from provisioning.inside import load
 from sitestats import InvalidInputError, WebsiteSpec
-from sitestats.provisioning import read_hostnames
 
 SHOP = WebsiteSpec("shop.example", "Europe/Amsterdam", public=True, label="Shop, old")
 BLOG = WebsiteSpec("blog.example")
@@ -139,13 +136,6 @@ def test_a_title_above_a_header_of_other_names_is_no_header() -> None:
     assert second.startswith("'Domain' is not a field of a website")
 
 
-def test_addresses_of_dashboards_are_no_columns() -> None:
-    """An address that has a comma is a name in a line of its own."""
-    text = b"https://s.example/shop.example?country=NL,DE#top\n"
-    (host,) = read_hostnames(io.BytesIO(text))
-    assert host.text == text.decode().strip()
-
-
 YES = """
     YES 1 true WAHR ja waar VRAI oui SÍ EVET ИСТИНА Истина VERDADEIRO ІСТИНА ΣΩΣΤΟ IGAZ
     PRAWDA PATIESS 真 DOĞRU Tõene
@@ -162,15 +152,3 @@ def test_truth_values_are_read_in_the_languages_of_spreadsheets() -> None:
         for word in words.split():
             (spec,), _ = load(f"hostname;public\na.example;{word}\n")
             assert spec.public is flag
-
-
-def test_labels_keep_their_blanks_where_a_program_wrote_them() -> None:
-    """Blanks around a label are slips of whoever typed it, but a label of the service
-    that has some is no other one. JSON has what it says.
-    """
-    text = 'hostname,label,has_ssl\na.example," a",true\n'
-    assert load(text)[0] == (WebsiteSpec("a.example", label=" a"),)
-    text = '[{"hostname": "a.example", "label": " a"}]'
-    assert load(text)[0] == (WebsiteSpec("a.example", label=" a"),)
-    text = 'hostname,label\na.example," a"\n'
-    assert load(text)[0] == (WebsiteSpec("a.example", label="a"),)

@@ -272,11 +272,8 @@ def test_a_file_that_can_t_be_read_is_an_error(tmp_path: Path) -> None:
     """What spreadsheets on Windows write has to be saved as UTF-8. A missing file is a
     FileNotFoundError, as from open().
     """
-    for data in (b"\xff\xfeh\0", b"hostname\nb\xfccher.example\n"):
-        with pytest.raises(
-            InvalidInputError, match="save it as UTF-8, in Excel as CSV UTF-8"
-        ):
-            load(data)
+    with pytest.raises(InvalidInputError, match="save it as UTF-8, in Excel as CSV"):
+        load(b"hostname\nb\xfccher.example\n")
     with pytest.raises(FileNotFoundError):
         WebsiteSpec.load(tmp_path / "a.toml")
 

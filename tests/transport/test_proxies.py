@@ -376,30 +376,28 @@ def test_a_socks_proxy_that_wants_another_login(variant: str, reply: bytes) -> N
 
 @variants
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("status", [403, 407])
+@pytest.mark.parametrize(("status", "connections"), [(403, 1), (407, 1), (503, 3)])
 def test_what_a_proxy_refuses_is_not_sent_again(
-    variant: str, scheme: str, status: int
+    variant: str, scheme: str, status: int, connections: int
 ) -> None:
     """A login that is missing, and a host that it does not allow, stay so. A 503, with
     which it says that it can't reach the service, may not.
     """
-    for code, connections in ((status, 1), (503, 3)):
 
-        def script(connection: Connection, code: int = code) -> None:
-            connection.request()
-            connection.respond(b"<html><title>Squid</title>", code)
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.respond(b"<html><title>Squid</title>", status)
 
-        with serve(script) as proxy:
-            base = f"{scheme}://stats.example"
-            with (
-                opened(variant, base, proxy=proxy.address) as client,
-                pytest.raises(SiteStatsError) as caught,
-            ):
-                client.request("GET", "/x")
-        assert caught.value.retryable is (code == 503)
-        assert proxy.connections == connections
-        assert f"the proxy {proxy.address}" in str(caught.value)
-        assert "key" not in str(caught.value).replace("whatever its key is", "")
+    with (
+        serve(script) as proxy,
+        opened(variant, f"{scheme}://stats.example", proxy=proxy.address) as client,
+        pytest.raises(SiteStatsError) as caught,
+    ):
+        client.request("GET", "/x")
+    assert caught.value.retryable is (status == 503)
+    assert proxy.connections == connections
+    assert f"the proxy {proxy.address}" in str(caught.value)
+    assert "key" not in str(caught.value).replace("whatever its key is", "")
 
 
 def test_socks_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
