@@ -231,7 +231,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"drip": -1.0}, "drip is seconds, from 0 to 3,600"),
     ({"drip": [1]}, "drip must be seconds"),
     ({"cut_off": "9"}, "cut_off must be a whole number"),
-    ({"cut_off": -1}, "cut_off is a number of bytes"),
+    ({"cut_off": -1}, "cut_off must be 0 or more, not -1"),
     ({"garbage": True, "body": "a"}, "garbage=True is a body"),
     ({"reset": True, "status": 500}, "reset=True sends no response"),
     ({"status": 204, "body": "a"}, "the status 204 has no body"),

@@ -31,7 +31,7 @@ from ._loading import Loaded, read
 from ._periods import DAY
 from ._rows import Rows
 from ._service import Service
-from ._settings import check_count, check_credential, check_names
+from ._settings import check_credential, check_names, check_whole
 
 ClientT = TypeVar("ClientT", sitestats.Client, sitestats.AsyncClient)
 
@@ -204,8 +204,8 @@ class Emulator:
         >>> made_up.websites
         ('shop.example', 'blog.example')
         """
-        check_count("websites", websites, _MOST_WEBSITES)
-        check_count("days", days, _MOST_DAYS)
+        check_whole("websites", websites, 1, _MOST_WEBSITES)
+        check_whole("days", days, 1, _MOST_DAYS)
         emulator = cls(**options)
         sites = [*_traffic.make_sites(websites)]
         for site in sites:

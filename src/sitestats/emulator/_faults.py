@@ -17,9 +17,8 @@ from sitestats._wire.messages import HttpResponse
 
 from ._http import RecordedRequest
 from ._responses import encode, json_response
-from ._settings import check_flag, check_moment, flag, is_number
+from ._settings import check_flag, check_moment, flag, is_number, whole
 
-_STATUSES: Final = range(200, 600)
 _WITHOUT_BODY: Final = frozenset({204, 304})
 _LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
@@ -27,11 +26,6 @@ _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 """Headers that the emulator writes itself."""
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
-
-
-def _whole(_fault: object, attribute: Any, value: object) -> None:
-    if value is not None and not is_number(value, int):
-        raise TypeError(f"{attribute.name} must be a whole number, not {value!r}")
 
 
 def _pause(_fault: object, attribute: Any, value: Any) -> None:
@@ -131,14 +125,16 @@ def sent_body(body: object, *, garbage: object) -> bytes | None:
 class Fault:
     """How a response fails; ``Emulator.fail_next`` explains the arguments."""
 
-    times: int | None = attrs.field(default=None, validator=_whole)
+    times: int | None = attrs.field(
+        default=None, validator=whole(1), on_setattr=attrs.setters.NO_OP
+    )
     """The number of responses that it still fails; None for all."""
-    status: int | None = attrs.field(default=None, validator=_whole)
+    status: int | None = attrs.field(default=None, validator=whole(200, 599))
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     body: bytes | None = None
     latency: float = attrs.field(default=0.0, validator=_pause)
     drip: float = attrs.field(default=0.0, validator=_pause)
-    cut_off: int | None = attrs.field(default=None, validator=_whole)
+    cut_off: int | None = attrs.field(default=None, validator=whole(0))
     reset: bool = attrs.field(default=False, validator=flag)
     processed: bool = attrs.field(default=False, validator=flag)
     method: str | None = attrs.field(
@@ -158,15 +154,9 @@ class Fault:
 
     def check(self) -> None:
         """Raise a ValueError if nothing would fail, or not what was typed."""
-        if self.times is not None and self.times < 1:
-            raise ValueError("times must be 1 or more, or None for all")
         is_late = self.latency > 0 or self.drip > 0 or self.cut_off is not None
         if not (self.replaces or self.headers or is_late):
             raise ValueError("say what fails: pass status=, body=, latency=, …")
-        if self.status is not None and self.status not in _STATUSES:
-            raise ValueError(f"status must be 200 to 599, not {self.status}")
-        if self.cut_off is not None and self.cut_off < 0:
-            raise ValueError("cut_off is a number of bytes, 0 or more")
         has_response = self.status is not None or self.body is not None
         if self.reset and (has_response or self.headers):
             raise ValueError("reset=True sends no response: leave its parts out")

@@ -27,7 +27,7 @@ from ._parameters import WITH_FIELDS, Query, read
 from ._periods import is_zone
 from ._responses import CORS, json_response, stats_data, stats_response
 from ._rows import Rows
-from ._settings import check_moment, flag, limit
+from ._settings import check_moment, flag, whole
 
 _MINUTE: Final = 60.0
 
@@ -71,8 +71,8 @@ class Service:
     fixed: datetime | None = attrs.field(default=None, validator=_moment)
     """The fixed present, or None for the clock."""
     role: str = attrs.field(default="owner", validator=_role)
-    website_limit: int | None = attrs.field(default=None, validator=limit)
-    contains_per_minute: int | None = attrs.field(default=60, validator=limit)
+    website_limit: int | None = attrs.field(default=None, validator=whole(0))
+    contains_per_minute: int | None = attrs.field(default=60, validator=whole(0))
     visitors_return: bool = attrs.field(default=False, validator=flag)
     null_entries: bool = attrs.field(default=False, validator=flag)
     ignore_unknown_keys: bool = attrs.field(default=False, validator=flag)

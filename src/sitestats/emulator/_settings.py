@@ -7,8 +7,9 @@ each is checked when it is given, in Python and over HTTP.
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -28,13 +29,14 @@ def text(_instance: object, attribute: Any, value: object) -> None:
         raise TypeError(f"{attribute.name} must be text, not {value!r}")
 
 
-def limit(_instance: object, attribute: Any, value: Any) -> None:
-    """An attrs validator: a number that is not negative, or None for no limit."""
-    name = attribute.name
-    if value is not None and not is_number(value, int):
-        raise TypeError(f"{name} must be a whole number, or None for no limit")
-    if value is not None and value < 0:
-        raise ValueError(f"{name} must be 0 or more, not {value}")
+def whole(least: int, most: float = math.inf) -> Callable[[object, Any, Any], None]:
+    """An attrs validator: a whole number from *least* to *most*, or None."""
+
+    def check(_instance: object, attribute: Any, value: Any) -> None:
+        if value is not None:
+            check_whole(attribute.name, value, least, most)
+
+    return check
 
 
 def check_flag(name: str, value: object) -> None:
@@ -80,8 +82,8 @@ def check_moment(name: str, value: object) -> None:
         raise ValueError(f"{name} must be in the years 1000 to 9000, not {value.year}")
 
 
-def check_count(name: str, value: Any, most: int) -> None:
-    """Refuse a *value* that is not a whole number from 1 to *most*.
+def check_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
+    """Refuse a *value* that is not a whole number from *least* to *most*.
 
     Raises:
         TypeError: It is not a whole number.
@@ -89,8 +91,9 @@ def check_count(name: str, value: Any, most: int) -> None:
     """
     if not is_number(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if not 1 <= value <= most:
-        raise ValueError(f"{name} must be 1 to {most:,}, not {value:,}")
+    if not least <= value <= most:
+        end = "or more" if most == math.inf else f"to {most:,}"
+        raise ValueError(f"{name} must be {least} {end}, not {value:,}")
 
 
 def check_names(given: Iterable[object], known: Iterable[str], kind: str) -> None:
