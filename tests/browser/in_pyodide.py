@@ -322,7 +322,7 @@ def test_a_missing_extra_names_what_installs_it_here(hosts: Hosts) -> None:
         said = str(error)
     said
     """
-    assert "micropip.install('sitestats[polars]')" in hosts.run(code)
+    assert "micropip.install('polars')" in hosts.run(code)
 
 
 # --- the page ---------------------------------------------------------------------

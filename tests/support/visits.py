@@ -107,6 +107,46 @@ def visit_fastapi(emulator: Emulator, app: Any, lifespan: Callable[[Any], Any]) 
         runner.run(around.__aexit__(None, None, None))
 
 
+def visit_stream(app: Any, dependency: Callable[..., Any]) -> None:
+    """A stream has a result of each website, and leaves a failed one out; the list of
+    websites fails before the stream begins.
+    """
+    from sitestats.emulator import Emulator
+
+    made_up = Emulator()
+    made_up.load({"hostname": f"{name}.example", "is_unique": True} for name in "abc")
+    once = made_up.async_client(retries=0)
+
+    async def visit() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as own:
+            return await own.get("/visitors")
+
+    with asyncio.Runner() as runner:
+        app.dependency_overrides[dependency] = lambda: once
+        made_up.fail_next(status=503, path="/b*")
+        lines = runner.run(visit()).text.splitlines()
+        sent = [json.loads(line[5:]) for line in lines if line.startswith("data:")]
+        assert {one["hostname"]: one["visitors"] for one in sent} == {
+            "a.example": 1,
+            "c.example": 1,
+        }
+        made_up.fail_next(status=503, path="/api/*")
+        assert runner.run(visit()).status_code == 503
+        app.dependency_overrides.clear()
+        runner.run(once.aclose())
+
+
+def store_in_django(emulator: Emulator) -> None:
+    """A cache of Django is a store as it is."""
+    from django.core.cache import caches
+
+    day = sitestats.StatsQuery("semicomplete.com").fields("visitors").timezone("UTC")
+    with emulator.client(store=caches["default"]) as client:
+        client.stats.get(day.on("today-3d"))
+        assert client.stats.get(day.on("today-3d")).from_store
+
+
 def visit_django(emulator: Emulator, view: Callable[..., Any]) -> None:
     """Visit a view of Django."""
     import django

@@ -264,7 +264,8 @@ class MissingExtraError(SiteStatsError, ImportError):
     def __str__(self) -> str:
         command = f"pip install 'sitestats[{self.extra}]'"
         if sys.platform == "emscripten":
-            command = f"await micropip.install('sitestats[{self.extra}]')"
+            # micropip adds no extra to a package that is installed, and says nothing.
+            command = f"await micropip.install({self.library.partition('.')[0]!r})"
         return f"{self.library} is not installed: {command}"
 
 
