@@ -16,23 +16,23 @@ DOCUMENTED = (
     *("browser_names", "os_names", "device_types", "seconds_on_page", "events"),
 )
 # A field of the future.
-RATE = Field("bounce_rate", "number", "The share of short visits")
+RATE = Field("made_up", "number", "A made-up share")
 # A program in which a field has one more row, and a name for type checkers.
 WITH_RATE = """
-    text = text.replace('"seconds_on_page"]', '"seconds_on_page", "bounce_rate"]')
+    text = text.replace('"seconds_on_page"]', '"seconds_on_page", "made_up"]')
     if "row" in sys.argv:
-        row = 'Field("bounce_rate", "number", "A share", heading="bounces"),'
+        row = 'Field("made_up", "number", "A share", heading="bounces"),'
         text = text.replace('Field("events"', row + 'Field("events"')
     """
 READ_RATE = """
     from sitestats import Stats, StatsQuery
 
-    Stats.bounce_rate = property(lambda stats: stats._value("bounce_rate"))
-    query = StatsQuery("example.com").fields("bounce_rate", "visitors").on("2026-03-01")
-    stats = Stats.of(query, bounce_rate=0.25, visitors=4)
+    Stats.made_up = property(lambda stats: stats._value("made_up"))
+    query = StatsQuery("example.com").fields("made_up", "visitors").on("2026-03-01")
+    stats = Stats.of(query, made_up=0.25, visitors=4)
     assert "bounces" in stats._repr_html_()
     frame = stats.to_pandas()
-    print(stats.to_dict()["bounce_rate"], frame.dtypes["bounce_rate"])
+    print(stats.to_dict()["made_up"], frame.dtypes["made_up"])
     wrong = stats.body.replace(b"0.25", b"[1]")
     print(Stats.from_body(query, wrong).problems)
     """
@@ -51,12 +51,12 @@ def test_what_type_checkers_read_agrees_with_the_table() -> None:
 
 def test_what_is_missing_beside_the_table_is_named() -> None:
     """Who adds a row alone is told each other place that needs the name."""
-    missing = differences({**FIELD_ROWS, "bounce_rate": RATE})
+    missing = differences({**FIELD_ROWS, "made_up": RATE})
     assert missing == [
-        "the names of FieldName lack bounce_rate",
-        "the names of TotalName lack bounce_rate",
-        "the properties of Stats lack bounce_rate",
-        "the keys of StatsValues lack bounce_rate",
+        "the names of FieldName lack made_up",
+        "the names of TotalName lack made_up",
+        "the properties of Stats lack made_up",
+        "the keys of StatsValues lack made_up",
     ]
 
 
@@ -70,8 +70,8 @@ def test_what_has_no_row_is_named() -> None:
 def test_the_emulator_has_the_same_fields() -> None:
     """The emulator keeps its own list of the document's fields, and they agree."""
     assert emulator_differences(FIELD_ROWS) == []
-    assert emulator_differences({**FIELD_ROWS, "bounce_rate": RATE}) == [
-        "the fields of the emulator lack bounce_rate"
+    assert emulator_differences({**FIELD_ROWS, "made_up": RATE}) == [
+        "the fields of the emulator lack made_up"
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_field_without_a_row_fails_at_import() -> None:
     and not a wrong type in a response.
     """
     done = run_changed(MODULE_OF_FIELDS, WITH_RATE, "from sitestats import Stats")
-    assert "TypeError: the field 'bounce_rate' has no row" in done.stderr
+    assert "TypeError: the field 'made_up' has no row" in done.stderr
 
 
 def test_a_new_number_needs_no_more_than_its_row() -> None:
@@ -104,4 +104,4 @@ def test_a_new_number_needs_no_more_than_its_row() -> None:
     assert done.stderr == ""
     first, second = done.stdout.splitlines()
     assert first == "0.25 float64"
-    assert "$.bounce_rate" in second
+    assert "$.made_up" in second

@@ -19,6 +19,7 @@ SECTION: Final = "## Adding something"
 # Whoever adds something changes the files that name each one that is there.
 THERE: Final = {
     "a field": r"\bpageviews\b \bseconds_on_page\b \butm_contents\b \bhistogram\b",
+    "a number": r"\bseconds_on_page\b class\sNumbers|:\sNumbers\b",
     "a list": r"\bcountries\b \butm_contents\b \bos_names\b \bdevice_types\b",
     "a filter": r"\bcountry\b \butm_content\b \bos_name\b \breferrer\b",
     "an endpoint": (

@@ -31,7 +31,7 @@ DOCUMENTED = (
     *("device_type", "metadata."),
 )
 # A filter of the future.
-CITY = Parameter("city", "where", is_filter=True)
+MADE_UP = Parameter("made_up", "where", is_filter=True)
 NEXT = LATEST_VERSION + 1
 # A program in which a new version has a row, and no other line is changed but the row
 # of the version that is sent by default, where the new one is to be sent.
@@ -98,10 +98,10 @@ def test_what_is_missing_beside_the_table_is_named() -> None:
     """Who adds a row alone is told each other place that needs the name, and who takes
     one away each place that still has it.
     """
-    assert [*differences({**PARAMETERS, "city": CITY})] == [
-        "the keys of Filters lack city",
-        "the docstring of where lacks city",
-        "the filters of the emulator lack city",
+    assert [*differences({**PARAMETERS, "made_up": MADE_UP})] == [
+        "the keys of Filters lack made_up",
+        "the docstring of where lacks made_up",
+        "the filters of the emulator lack made_up",
     ]
     rows = {name: row for name, row in PARAMETERS.items() if name != "country"}
     assert [*differences(rows)] == [
