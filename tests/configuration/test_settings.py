@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import re
@@ -355,11 +356,16 @@ def test_a_key_that_others_can_read_is_a_warning(
 
 
 @CLIENTS
-def test_a_client_is_never_pickled(cls: Any) -> None:
-    """A worker makes its own: a pickle would carry the key."""
+def test_a_client_is_never_pickled_or_copied(cls: Any) -> None:
+    """A worker makes its own: a pickle would carry the key. The error of a copy speaks
+    of copies, which need no worker.
+    """
     for client in (cls(api_key=KEY), cls(BASE), cls(BASE, headers={"X-Token": KEY})):
         with pytest.raises(TypeError, match="make it in the worker"):
             pickle.dumps(client)
+        for make in (copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"is not copied.*with_options"):
+                make(client)
         if settings_of(client).api_key:
             refused(
                 lambda c=client: pickle.dumps(settings_of(c).api_key), "in the worker"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sitestats import AsyncClient, Client, StatsQuery, WebsiteSpec
+from sitestats import StatsQuery, WebsiteSpec
 
 NOW = datetime(2026, 3, 31, 23, tzinfo=UTC)
 QUERY = StatsQuery("semicomplete.com").fields("visitors", "pages", "histogram")
@@ -78,12 +78,3 @@ def test_other_values_are_no_query(values: Any) -> None:
         ValueError, match=r"from_dict|limit|hostname|path|start|between"
     ):
         StatsQuery.from_dict(values)
-
-
-@pytest.mark.parametrize("cls", [Client, AsyncClient])
-def test_a_client_is_never_copied(cls: Any) -> None:
-    """The error speaks of copies, which need no worker."""
-    client = cls("https://stats.example", api_key="sa_made_up_for_a_test")
-    for make in (copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"is not copied.*with_options"):
-            make(client)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
-from inside import FIELDS, SENT_VERSION, StatsValues, parameters_of
+from inside import SENT_VERSION, parameters_of
 from query_strategies import queries
 from sitestats import (
     EventCount,
@@ -144,11 +144,6 @@ def test_a_result_of_values() -> None:
     assert stats.raw()["visitors"] == 3
     assert stats == Stats.from_body(ALL, stats.body)
     assert len(stats.pages.to_pandas()) == 2
-
-
-def test_a_type_checker_knows_each_value() -> None:
-    """Each field can be given by its name, and the events."""
-    assert [*StatsValues.__annotations__] == [*FIELDS, "events"]
 
 
 def test_what_is_missing_and_what_was_not_requested_is_named() -> None:

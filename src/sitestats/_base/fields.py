@@ -7,7 +7,7 @@ and ``StatsValues`` are written beside it, and a test names what is missing ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import attrs
@@ -100,13 +100,6 @@ class Field:
     """Whether a contains search can request it (section 4.3)."""
     unnamed: str = attrs.field(default="(unknown)", kw_only=True)
     """What stands for an entry of the list without a value."""
-    section: str = attrs.field(default="2.3", kw_only=True)
-    """The section of the service's document."""
-
-    @property
-    def is_total(self) -> bool:
-        """Whether it is one number; all others are lists."""
-        return self.kind in {"count", "number"}
 
 
 FIELD_ROWS: Final[Mapping[str, Field]] = {
@@ -167,44 +160,41 @@ for _name in get_args(Requested):
 # --- what follows from it -----------------------------------------------------------
 
 
-def _of_kinds(*kinds: FieldKind) -> Any:
-    return tuple(row.name for row in FIELD_ROWS.values() if row.kind in kinds)
+def _names(is_such: Callable[[Field], bool]) -> Any:
+    """The names of such rows."""
+    return tuple(row.name for row in FIELD_ROWS.values() if is_such(row))
 
 
-FIELDS: Final[tuple[FieldName, ...]] = _of_kinds(
-    "count", "number", "list", "pages", "histogram"
-)
+FIELDS: Final[tuple[FieldName, ...]] = _names(lambda row: row.kind != "events")
 """All that ``fields`` takes, in the document's order."""
 
-TOTALS: Final[tuple[TotalName, ...]] = _of_kinds("count", "number")
+TOTALS: Final[tuple[TotalName, ...]] = _names(
+    lambda row: row.kind in {"count", "number"}
+)
 """The fields that are one number each."""
 
-TABLES: Final[tuple[TableName, ...]] = _of_kinds("histogram", "pages", "list", "events")
+TABLES: Final[tuple[TableName, ...]] = _names(lambda row: row.name not in TOTALS)
 """What has rows of its own, in the document's order."""
 
-LISTS: Final[tuple[ListName, ...]] = _of_kinds("list")
+LISTS: Final[tuple[ListName, ...]] = _names(lambda row: row.kind == "list")
 """The lists whose entries are alike; an entry of pages has a path as its value."""
 
 
-def _in_entries(when: str) -> Any:
-    return tuple(row.name for row in FIELD_ROWS.values() if row.in_entries == when)
-
-
-COUNTS: Final[tuple[CountName, ...]] = _in_entries("always")
+COUNTS: Final[tuple[CountName, ...]] = _names(lambda row: row.in_entries == "always")
 """The totals that every entry of a list has, too."""
 
-IF_REQUESTED: Final[tuple[TotalName, ...]] = _in_entries("if requested")
+IF_REQUESTED: Final[tuple[TotalName, ...]] = _names(
+    lambda row: row.in_entries == "if requested"
+)
 """The totals that entries of lists have where they were requested."""
 
-HISTOGRAM_COUNTS: Final[tuple[str, ...]] = tuple(
-    row.name for row in FIELD_ROWS.values() if row.in_histogram
-)
+HISTOGRAM_COUNTS: Final[tuple[str, ...]] = _names(lambda row: row.in_histogram)
 """The totals that every entry of a histogram has, too."""
 
-SEARCHABLE: Final = frozenset(row.name for row in FIELD_ROWS.values() if row.searchable)
+SEARCHABLE: Final = frozenset[str](_names(lambda row: row.searchable))
 """The fields that a contains search can request (section 4.3)."""
 
-NULLABLE: Final = frozenset(row.name for row in FIELD_ROWS.values() if row.nullable)
+NULLABLE: Final = frozenset[str](_names(lambda row: row.nullable))
 """The fields that are null where the service has too little to tell."""
 
 

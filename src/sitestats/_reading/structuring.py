@@ -32,7 +32,7 @@ from cattrs.errors import (
 from cattrs.gen import make_dict_structure_fn, override
 
 from sitestats._base.errors import InvalidInputError, Problem
-from sitestats._base.fields import ENVELOPE, FIELD_ROWS, IF_REQUESTED, NULLABLE
+from sitestats._base.fields import ENVELOPE, FIELD_ROWS, IF_REQUESTED, NULLABLE, TOTALS
 from sitestats._base.forks import LockHeldAcrossForks
 from sitestats._base.text import shown
 from sitestats._base.zones import find_zone
@@ -331,9 +331,7 @@ def shape_of(
         names.append("events")
     in_entries = tuple(name for name in IF_REQUESTED if name in names)
     entries = {
-        name: entry_class(name, names, interval)
-        for name in names
-        if not FIELD_ROWS[name].is_total
+        name: entry_class(name, names, interval) for name in names if name not in TOTALS
     }
     others = frozenset(FIELD_ROWS.keys() - names)
     return Shape(tuple(names), _model(in_entries, interval), entries, others)
@@ -510,9 +508,8 @@ def structure_stats(
     for name in shape.names:
         is_known = getattr(made, name) is not None or name in NULLABLE
         if not is_known and name not in problems:
-            section = FIELD_ROWS[name].section
             what = "was requested and is missing"
-            problems[name] = (Problem(what, section=section, where=f"$.{name}"),)
+            problems[name] = (Problem(what, section="2.3", where=f"$.{name}"),)
     for name, entries in lists.items():
         setattr(made, name, entries)
     return made, problems
