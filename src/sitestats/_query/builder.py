@@ -879,7 +879,7 @@ def check_query(given: object, where: str = "query") -> None:
     )
     if isinstance(given, list | tuple):
         advice = "for many, use client.stats.get_many(queries).collect()"
-    message = f"a query is a StatsQuery, not {shown(given)}: {advice}"
+    message = f"a query is a StatsQuery, not {shown(cast('Any', given))}: {advice}"
     raise InvalidInputError([Problem(message, where=where)])
 
 

@@ -14,7 +14,12 @@ from sitestats._query.builder import StatsQuery, check_query, parameters_of
 from sitestats._query.requested import Parameters
 from sitestats._query.unlikely import counted_nothing, unlikely_values
 from sitestats._results.stats import Stats
-from sitestats._wire.messages import HttpRequest, HttpResponse, parse_http_date
+from sitestats._wire.messages import (
+    HttpRequest,
+    HttpResponse,
+    JsonValue,
+    parse_http_date,
+)
 
 from .checking import check_response
 from .completing import complete
@@ -53,7 +58,7 @@ def read_stats(
     interval, has_events = parameters.interval, parameters.events is not None
     shape = shape_of(parameters.fields, has_events, interval)
     # Decoded…
-    data = decode_members(response, request, shape.entries)
+    data: JsonValue = decode_members(response, request, shape.entries)
     if not isinstance(data, dict):
         why = str(UnreadableError("an object", data))
         problem = Problem(why, section="2.3", where="$")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpcore
@@ -92,7 +92,7 @@ class _DirectPool:
         )
 
     async def _exchanged(self, request: httpcore.Request, *, known: bool = True) -> Any:
-        exchange: Exchange = request.extensions[EXTENSION]
+        exchange: Exchange = cast("Any", request).extensions[EXTENSION]
         line = b"%b %b HTTP/1.1" % (request.method, request.url.target)
         head = b"\r\n".join([line, *map(b": ".join, request.headers)])
         data = b"%b\r\n\r\n%b" % (head, exchange.request.body)

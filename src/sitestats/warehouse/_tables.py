@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import dlt
 import pyarrow as pa
@@ -218,8 +218,10 @@ class Rows:
         """Add *count* rows. A list has a value for each; another value is for all."""
         for name, column in self._columns.items():
             value: Any = values.get(name)
-            is_each = isinstance(value, list)
-            column.extend(value if is_each else repeat(value, count))
+            if isinstance(value, list):
+                column.extend(cast("Any", value))
+            else:
+                column.extend(repeat(value, count))
         if values.get("rank") != EMPTY:
             self.total += count
 
