@@ -48,7 +48,7 @@ get_stats {"hostname": "H", "fields": ["pages"], "last": 7, "during": "2026"} | 
 get_stats {"hostname": "H", "fields": ["pages"], "where": {"contry": "NL"}} | 'country'?
 get_stats {"hostname": "H", "fields": ["pages"], "where": "NL"} | where is an object
 get_stats {"hostname": "H", "events": ["*", "a"]} | ["*"] alone
-get_stats {"hostname": "no.example", "fields": ["pages"]} | does not know
+get_stats {"hostname": "no.example", "fields": ["pages"]} | list_websites has
 get_stats {"hostname": "no.example", "during": "last-week"} | list_websites
 compare_periods {"hostname": "H", "fields": ["visitors"]} | or use last …
 compare_periods {"hostname": "H", "fields": ["visitors"], "last": 7, "against": "x"} | x
@@ -123,10 +123,31 @@ def test_events_beyond_the_limit_are_counted(service: Emulator, tools: Tools) ->
 
 
 def test_what_the_library_warns_of_is_in_the_answer(tools: Tools) -> None:
-    """A filter that is probably a mistake is named beside the numbers."""
-    wrong = {"page": "blog"}
-    got = answer(tools, "get_stats", hostname=HOST, fields=["visitors"], where=wrong)
-    assert "every path starts with '/'" in got["warnings"][0]
+    """A filter that is probably a mistake is named beside the numbers; so is an
+    argument without effect, by its name.
+    """
+    totals: dict[str, Any] = {"hostname": HOST, "fields": ["visitors"]}
+    got = answer(tools, "get_stats", **totals, where={"page": "blog"})
+    (warning,) = got["warnings"]
+    assert "every path starts with '/'" in warning
+    got = answer(tools, "get_stats", **totals, limit=5)
+    assert got["warnings"][0].startswith("limit 5 has no effect on visitors")
+
+
+def test_what_nobody_asked_for_causes_no_warning(tools: Tools) -> None:
+    """A call for totals without a limit has an answer without a warning."""
+    for name in ("get_stats", "compare_periods"):
+        asked = {"hostname": HOST, "fields": ["pageviews", "visitors"], "last": 7}
+        assert "warnings" not in answer(tools, name, **asked)
+
+
+@pytest.mark.parametrize("day", ["today", "yesterday"])
+def test_a_day_by_its_word(tools: Tools, day: str) -> None:
+    """During takes the words for a day, as other words for a period."""
+    asked: dict[str, Any] = {"hostname": HOST, "fields": ["pageviews"]}
+    got = answer(tools, "get_stats", **asked, during=day)
+    assert got == answer(tools, "get_stats", **asked, start=day, end=day)
+    assert got["first_day"] == got["last_day"]
 
 
 def test_a_report_is_saved_where_the_user_wants_reports(

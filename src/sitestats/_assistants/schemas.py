@@ -18,6 +18,8 @@ FEW_ENTRIES: Final = 20
 """The entries of a list where the assistant gives no limit."""
 MOST_WEBSITES: Final = 200
 """The most websites in an answer."""
+DAYS: Final = ("today", "yesterday")
+"""The words for a day, which a model writes in place of the name of a period."""
 
 
 def _text(about: str) -> Schema:
@@ -34,11 +36,6 @@ def _about_fields() -> str:
     return "; ".join(rows)
 
 
-def _words() -> str:
-    """The words that name a period."""
-    return ", ".join(WORDS)
-
-
 QUESTION: Final[Schema] = {
     "hostname": _text("the website's host name, as list_websites has it"),
     "fields": {
@@ -53,7 +50,7 @@ QUESTION: Final[Schema] = {
     },
     "during": _text(
         "the period by a name: a day 2026-03-05, week 2026-W10, month 2026-03, "
-        f"quarter 2026-Q1, year 2026, or {_words()}"
+        f"quarter 2026-Q1, year 2026, or {', '.join((*DAYS, *WORDS))}"
     ),
     "last": {
         "type": "integer",

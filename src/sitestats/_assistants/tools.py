@@ -19,10 +19,12 @@ import attrs
 
 from sitestats._base.errors import (
     InvalidInputError,
+    NotFoundError,
     Problem,
     SiteStatsError,
     SiteStatsWarning,
 )
+from sitestats._base.fields import TOTALS
 from sitestats._base.text import did_you_mean
 from sitestats._client.client import Client
 from sitestats._comparison.comparison import Comparison
@@ -161,7 +163,7 @@ class Tools:
             warnings.simplefilter("always", SiteStatsWarning)
             answer = tool.call(**values)
         texts = [
-            str(warning.message)
+            _STEP.sub(_as_argument, str(warning.message))
             for warning in caught
             if issubclass(warning.category, SiteStatsWarning)
         ]
@@ -196,8 +198,7 @@ class Tools:
         return _small(compared.to_dict(), limit)
 
     def _save_report(self, against: str | None = None, **question: Any) -> Answer:
-        usual: dict[str, Any] = {"limit": 1000}
-        query = self._query(**(usual | question))
+        query = self._query(**question, most=_MOST_OF_A_REPORT)
         result: Stats | Comparison
         if against is None:
             result = stats = self._client.stats.get(query)
@@ -238,14 +239,18 @@ class Tools:
         events: Any = None,
         where: Any = None,
         metadata: Any = None,
-        limit: Any = schemas.FEW_ENTRIES,
+        limit: Any = None,
         interval: Any = None,
+        most: int = schemas.FEW_ENTRIES,
         **period: Any,
     ) -> StatsQuery:
-        """The query for the arguments of a call."""
-        query: StatsQuery = StatsQuery(hostname).limit(limit)
-        if fields:
-            query = query.fields(*_names(fields))
+        """The query for the arguments of a call; without a limit, lists have *most*
+        entries.
+        """
+        query: StatsQuery = StatsQuery(hostname)
+        names = _names(fields) if fields else []
+        if names:
+            query = query.fields(*names)
         if events:
             names = _names(events)
             query = query.all_events() if names == ["*"] else query.events(*names)
@@ -255,6 +260,11 @@ class Tools:
             query = query.where_metadata(_pairs("metadata", metadata))
         if interval is not None:
             query = query.interval(interval)
+        has_lists = events or not {*names} <= {*TOTALS}
+        if limit is None and has_lists:
+            limit = most
+        if limit is not None:
+            query = query.limit(limit)
         return self._in_period(query, **period)
 
     def _in_period(
@@ -273,7 +283,9 @@ class Tools:
             query = query.last(days=last)
         if start is not None or end is not None:
             query = query.between(start, end)
-        if during is not None:
+        if isinstance(during, str) and during in schemas.DAYS:
+            query = query.on(during)
+        elif during is not None:
             query = query.during(during)
         zone = timezone
         if zone is None and isinstance(during, str) and during in WORDS:
@@ -294,10 +306,11 @@ class Tools:
 
 # --- arguments as models write them ---------------------------------------------------
 
+_MOST_OF_A_REPORT: Final = 1000
 _UP_TO_1000: Final = {
     "type": "integer",
     "minimum": 1,
-    "maximum": 1000,
+    "maximum": _MOST_OF_A_REPORT,
     "description": "the most entries of each list; left out, 1,000",
 }
 
@@ -409,6 +422,8 @@ def _for_model(error: SiteStatsError) -> str:
     text = str(error)
     if isinstance(error, InvalidInputError):
         text = "\n".join(str(_in_arguments(problem)) for problem in error.problems)
+    if isinstance(error, NotFoundError):
+        text += ": list_websites has the names"
     if error.retryable:
         return f"{text} (the same call may succeed later)"
     return f"{text} (the same call fails again)"

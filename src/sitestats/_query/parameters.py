@@ -342,8 +342,9 @@ def _of_filter(name: object) -> str:
 def checked_filter(name: str, value: object) -> str | None:
     """The value of one filter as it is sent; None takes the filter away."""
     if name not in FILTERS and (advice := _of_filter(name)):
-        message = f"{shown(name)} is not a filter: {advice}; known are "
-        raise rules.refusal("filter-name", message + ", ".join(FILTERS), "where")
+        known = ", ".join(FILTERS)
+        message = f"{shown(name)} is not a filter: {advice} (known are {known})"
+        raise rules.refusal("filter-name", message, "where")
     rules.one_of(name, FILTERS, "filter-name", "a filter", "where")
     if value is None:
         return None

@@ -226,7 +226,8 @@ def _field(name: object) -> str:
     if are_several(name):
         what = "a field: .fields(*names) takes a list"
     elif name not in FIELDS and (use := field_advice(name)):
-        message = f"{shown(name)} is not a field: {use}; known are {', '.join(FIELDS)}"
+        known = ", ".join(FIELDS)
+        message = f"{shown(name)} is not a field: {use} (known are {known})"
         raise refusal("field-name", message, "fields")
     return one_of(name, FIELDS, "field-name", what, "fields")
 
