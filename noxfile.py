@@ -1,8 +1,8 @@
 """Sessions of nox: style, types, tests, documentation, packages, benchmarks.
 
-``nox --list`` lists them. Plain ``nox`` checks the style and the types and runs the
-tests, on the Python that nox runs on. ``.ci/run`` adds the documentation, the wheel
-and the other Pythons and versions, and fails if a Python is missing.
+``nox --list`` lists them. Plain ``nox`` checks the style and runs the tests, on the
+Python that nox runs on. ``.ci/run`` adds the types, the documentation, the wheel and
+the other Pythons and versions, and fails if a Python is missing.
 """
 
 from __future__ import annotations
@@ -117,13 +117,12 @@ def dist(session: nox.Session) -> Path:
 
 
 def style(session: nox.Session) -> str:
-    """What ruff, codespell, import-linter and mypy print."""
+    """What ruff, codespell and import-linter print."""
     commands = (
         ("ruff", "check"),
         ("ruff", "format", "--check"),
         ("codespell",),
         ("lint-imports", "--no-logo"),
-        ("mypy",),
     )
     printed = [session.run(*command, silent=True) for command in commands]
     return "\n".join(map(str, printed))
@@ -131,9 +130,9 @@ def style(session: nox.Session) -> str:
 
 @nox.session
 def checks(session: nox.Session) -> None:
-    """Run the tests; beside them check style, spelling, import contracts and types."""
-    needed = groups("tests", "pages", "bench", "lint", "types")
-    session.install("--editable", EVERY_EXTRA, "nox", *needed, *LOCKED)
+    """Run the tests; beside them check style, spelling and import contracts."""
+    needed = groups("tests", "pages", "lint")
+    session.install("--editable", EVERY_EXTRA, *needed, *LOCKED)
     with ThreadPoolExecutor(1) as pool:
         # Beside each other, since tests also wait.
         others = pool.submit(style, session)
@@ -145,10 +144,11 @@ def checks(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types with pyright, and that every public name has one."""
+    """Check the types with mypy and pyright, and that every public name has one."""
     # Not editable: --verifytypes checks the package as it is installed for a user.
     needed = groups("types", "pyright", "tests", "pages", "bench")
-    session.install(EVERY_EXTRA, *needed, *LOCKED)
+    session.install(EVERY_EXTRA, "nox", *needed, *LOCKED)
+    session.run("mypy")
     session.run("pyright")
     session.run("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
 

@@ -350,6 +350,7 @@ def test_a_run_has_a_journal(
     assert journal.read_bytes() == b""
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
 def test_a_bar_in_a_terminal(emulator: Emulator, tmp_path: Path) -> None:
     """It shows how far a run is, after the plan and a yes, and is gone at the end."""

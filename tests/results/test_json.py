@@ -270,7 +270,7 @@ def test_other_json_is_refused(kind: Any, result: Any) -> None:
     for wrong in (None, 5, [result.to_dict()], {}, {"value": 5}):
         with pytest.raises(ValueError, match="validation error"):
             adapter.validate_python(wrong)
-        if isinstance(own, type):
+        if hasattr(own, "from_dict"):
             with pytest.raises(ValueError, match=r"."):
                 own.from_dict(wrong)
 
@@ -379,25 +379,26 @@ def test_an_application_takes_and_returns_every_kind() -> None:
     """FastAPI reads each as a body, and returns it, with or without an annotation."""
     fastapi = pytest.importorskip("fastapi")
     client = pytest.importorskip("fastapi.testclient").TestClient
-    for kind, result in RESULTS:
-        app = fastapi.FastAPI()
+    app = fastapi.FastAPI()
+    for number, (kind, result) in enumerate(RESULTS):
 
         def view(value: Any) -> Any:
             return value
 
         body = Annotated[kind, fastapi.Body()]
         view.__annotations__ = {"value": body, "return": kind}
-        app.post("/")(view)
-        app.get("/")(returning({"today": result}))
-        browser = client(app)
-        if isinstance(result, Exception):
-            continue
-        sent = json.loads(json.dumps(result.to_dict()))
-        response = browser.post("/", json=sent)
-        assert (kind, response.status_code, response.json()) == (kind, 200, sent)
-        assert browser.post("/", json={}).status_code == 422
+        app.post(f"/{number}")(view)
+        app.get(f"/{number}")(returning({"today": result}))
+    with client(app) as browser:
         assert browser.get("/openapi.json").status_code == 200
-        assert browser.get("/").json() == {"today": sent}
+        for number, (kind, result) in enumerate(RESULTS):
+            if isinstance(result, Exception):
+                continue
+            sent = json.loads(json.dumps(result.to_dict()))
+            response = browser.post(f"/{number}", json=sent)
+            assert (kind, response.status_code, response.json()) == (kind, 200, sent)
+            assert browser.post(f"/{number}", json={}).status_code == 422
+            assert browser.get(f"/{number}").json() == {"today": sent}
 
 
 def test_every_public_result_is_a_type_for_pydantic() -> None:

@@ -28,6 +28,7 @@ from sitestats import (
 )
 
 DAY = dt.date(2026, 3, 1)
+HOUR = dt.datetime(2026, 3, 1, 5)  # noqa: DTZ001 - in the query's zone
 QUERY = StatsQuery("example.com").fields("visitors", "pages").on(DAY)
 COUNTS = st.integers(0, 2**40)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -57,7 +58,8 @@ def test_any_result_can_be_made_and_stored(
         if name in {"pageviews", "visitors", "seconds_on_page"}:
             values[name] = data.draw(COUNTS)
         elif name == "histogram":
-            values[name] = [(DAY, 3, 2)]
+            is_hourly = parameters.interval == "hour"
+            values[name] = [(HOUR if is_hourly else DAY, 3, 2)]
         else:
             row = st.tuples(TEXT, COUNTS, COUNTS, *seconds)
             values[name] = data.draw(st.lists(row, max_size=2))
@@ -191,10 +193,7 @@ def test_seconds_and_hours_and_weeks() -> None:
     with pytest.raises(InvalidInputError, match="visitors, seconds_on_page, not"):
         Stats.of(timed, pages=[("/a", 3, 1)], seconds_on_page=None)
     hourly = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
-    found = Stats.of(
-        hourly,
-        histogram=[(dt.datetime(2026, 3, 1, 5), 3, 2)],  # noqa: DTZ001 - in the query's zone
-    ).histogram[0]
+    found = Stats.of(hourly, histogram=[(HOUR, 3, 2)]).histogram[0]
     assert found.hour == 5
     assert found.start == dt.datetime(2026, 2, 28, 20, tzinfo=dt.UTC)
     aware = dt.datetime(2026, 2, 28, 23, tzinfo=dt.UTC)

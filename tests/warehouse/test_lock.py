@@ -29,9 +29,8 @@ def forget_in(folder: Path, destination: Any) -> None:
     forget(pipeline(folder, destination), ["shop.example"])
 
 
-@pytest.mark.parametrize(
-    "name", ["duckdb", pytest.param("filesystem", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["duckdb", "filesystem"])
 def test_a_second_update_from_another_folder_is_refused(
     name: str, tmp_path: Path
 ) -> None:

@@ -188,7 +188,9 @@ def test_one_website_has_one_name() -> None:
 LISTS = ([], ["pages"], ["months"], ["pages", "months"], None)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))]
+)
 def test_any_sequence_of_nights_has_the_sums_of_plain_python(seed: int) -> None:
     """Whatever lists, lags and first days were named, whatever visits came late, failed
     or was killed.
