@@ -73,10 +73,13 @@ def test_a_wrong_call_says_what_to_ask_instead(tools: Tools, line: str) -> None:
 
 
 def test_words_of_a_period_are_of_the_websites_zone(tools: Tools) -> None:
-    """A month by its word is that of the website's own time zone, without a zone in the
-    call; so is the month before, in a comparison.
+    """A month by its word is that of the website's own time zone, unless the call has
+    a zone; so is the month before, in a comparison.
     """
     question: dict[str, Any] = {"hostname": HOST, "fields": ["visitors"]}
+    zone = "Asia/Tokyo"
+    there = answer(tools, "get_stats", **question, during="last-month", timezone=zone)
+    assert there["timezone"] == zone
     got = answer(tools, "get_stats", **question, during="last-month")
     assert got["timezone"] == "UTC"
     assert got["first_day"].endswith("-01")

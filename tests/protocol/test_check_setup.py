@@ -117,6 +117,17 @@ def test_a_key_without_a_user_id_needs_a_private_website() -> None:
     )
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_service_that_wants_a_pause_or_fails_accuses_nobody(status: int) -> None:
+    """The connection works, and nothing is said of the credentials."""
+    emulator = Emulator.demo()
+    emulator.fail_next(None, status=status)
+    rows = checked(emulator)
+    assert rows["connection"] == (True, "the service responds")
+    assert rows["service"][0] is False
+    assert "credentials" not in rows
+
+
 def test_a_wrong_host_name_is_refused_before_a_request() -> None:
     """It is a mistake of the caller, and no row."""
     emulator = Emulator.demo()

@@ -315,6 +315,8 @@ def test_a_clock_that_stands_still(deadline: Deadline | None, speed: float) -> N
     client = session(total_timeout=60.0)
     flows = send_all([refusal(7)], PLAIN, of=client, deadline=deadline, speed=speed)
     assert (flows.ended[0], flows.sleeps) == (OK, [7.0])
+    # What was waited is gone of the total timeout, too.
+    assert flows.limits == [1_060, 1_053 + 7 * speed]
     client.pauses.begin(now=1_000.0, seconds=2.0, searches_alone=False)
     flows = send_all([], PLAIN, PLAIN, of=client, deadline=deadline, speed=speed)
     assert sum(flows.sleeps) <= 4.0

@@ -108,6 +108,7 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.last(7, 8), ".last(weeks=4)"),
     (lambda: QUERY.during("30d"), ".last(days=30)"),
     (lambda: QUERY.during("last_12_months"), ".last(months=12)"),
+    (lambda: QUERY.during("last 2 years"), ".last(months=24)"),
     (lambda: QUERY.during("ytd"), ".during('this-year')"),
     (lambda: QUERY.during("2026-10-01", "2026-10-31"), ".between("),
     (lambda: QUERY.during(["2026-10-01", "2026-10-31"]), ".between("),

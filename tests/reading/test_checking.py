@@ -203,10 +203,14 @@ def test_the_requested_period_does_not_warn(start: str, end: str) -> None:
 
 
 def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
-    """Days begin in the zone of the response; in an unknown one nothing warns."""
+    """Days begin in the zone of the response; in an unknown one nothing warns. A moment
+    without a zone is in UTC, as all others are.
+    """
     query = TOTALS.between("2023-04-26", "2023-05-26")
     echoed = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
     assert warned(query, echoing(*echoed, timezone=BERLIN)) == []
+    bare = [text.removesuffix("Z") for text in echoed]
+    assert warned(query, echoing(*bare, timezone=BERLIN)) == []
     (late,) = warned(query, echoing(*echoed))
     assert "starts on 2023-04-25 in UTC" in late
     assert warned(query, echoing(*echoed, timezone="Moon/Crater")) == []

@@ -230,6 +230,8 @@ def test_seconds_are_read_only_when_they_were_requested() -> None:
         ("day", "Europe/Amsterdam", "2026-11-20T09:30:00", "2026-11-20"),
         ("day", "Europe/Amsterdam", "2026-11-19T23:00:00.000Z", "2026-11-20"),
         ("day", "Europe/Amsterdam", "2026-11-20T00:00:00.000Z", "2026-11-20"),
+        # A midnight that is an hour late, as ends of periods were seen.
+        ("day", "Europe/Amsterdam", "2026-06-30T23:00:00.000Z", "2026-07-01"),
         ("week", "Europe/Amsterdam", "2026-11-20T00:00:00+01:00", "2026-11-20"),
         ("day", "America/New_York", "2026-11-20T05:00:00.000Z", "2026-11-20"),
         # This day, or the evening before it.

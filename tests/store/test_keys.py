@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inside import HttpResponse, parameters_of
@@ -75,6 +75,8 @@ MARGIN = timedelta(minutes=10)
     st.timedeltas(timedelta(-3), timedelta(3)),
     st.timedeltas(timedelta(-3), timedelta(3)),
 )
+@example(timedelta(1), timedelta(-1))
+@example(timedelta(-1), timedelta(1))
 def test_a_period_must_be_over_by_both_clocks(
     service: timedelta, machine: timedelta
 ) -> None:

@@ -222,6 +222,20 @@ def test_a_change_of_the_zone_is_noticed(emulator: Emulator, tmp_path: Path) -> 
         assert client.stats.get(DAY).from_store
 
 
+def test_without_the_newest_zone_nothing_is_used(emulator: Emulator) -> None:
+    """A store may have lost it: then nobody knows which days a query without a zone is
+    about, and a request is sent.
+    """
+    memory = InMemory()
+    with emulator.client(store=memory) as client:
+        client.stats.get(DAY)
+        assert client.stats.get(DAY).from_store
+        for key in [key for key in memory.values if ":zone:" in key]:
+            del memory.values[key]
+        assert not client.stats.get(DAY).from_store
+        assert client.stats.get(DAY).from_store
+
+
 def test_a_damaged_value_is_requested_and_replaced(emulator: Emulator) -> None:
     """A stored response that was changed is not used."""
     memory = InMemory()

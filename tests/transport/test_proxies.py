@@ -422,6 +422,7 @@ NAMED = {
     "https_proxy=p:1 no_proxy=*": None,
     "https_proxy=p:1 no_proxy=b.example": "http://p:1",
     "https_proxy=p:1 no_proxy=*.example": None,
+    "https_proxy=p:1 no_proxy=*.Example": None,
     "https_proxy=p:1 no_proxy=10.0.0.0/8,a": "http://p:1",
 }
 

@@ -65,6 +65,7 @@ def test_a_fall_to_nothing_is_not_believed_at_once(lists: list[str]) -> None:
         assert "4 days from 2026-03-01 to 2026-03-04 fell from 363" in str(found.doubt)
         # A second update of the night is not another night.
         dataset.update(service(night(number), nothing))
+        assert views_of(dataset) == busy
     coverage = dataset.update(service(night(4), busy))[SITE]
     assert (coverage.held, coverage.error, views_of(dataset)) == ({}, None, busy)
     for number in (5, 6, 7):
