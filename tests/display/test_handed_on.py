@@ -137,6 +137,7 @@ def test_any_text_is_one_cell_of_text(text: str) -> None:
         "<https://evil.example>",
         "@everyone",
         "me@evil.example",
+        "me@evil.example|a|b",
         "a|b|c",
         "``` @x",
         "`|@`",

@@ -88,6 +88,9 @@ def test_a_value_that_counted_is_right(client: Client) -> None:
     query = QUERY.where(country="UK")
     body = b'{"pageviews": 1, "countries": []}'
     assert told(lambda: Stats.from_body(query, body)) == []
+    events = b'{"events": [{"name": "signup", "total": 2}]}'
+    counted = StatsQuery(HOST).events("signup").where(country="UK")
+    assert told(lambda: Stats.from_body(counted, events)) == []
     nothing = b'{"pageviews": 0, "countries": []}'
     (text,) = told(lambda: Stats.from_body(query, nothing))
     assert "'GB'" in text
@@ -139,14 +142,15 @@ def test_a_step_without_effect_is_told_when_it_is_sent(client: Client) -> None:
 
 
 def test_steps_with_an_effect_are_not_told(client: Client) -> None:
-    """A limit is used by every list, by the histogram and by events; what an address of
-    a dashboard has was no step.
+    """A limit is used by every list, by the histogram and by events, and by version 1,
+    which always has lists; what an address of a dashboard has was no step.
     """
     base = StatsQuery(HOST).last(days=3).limit(5)
     for query in (
         base.fields("pages"),
         base.fields("histogram").interval("day"),
         base.all_events(),
+        base.fields("pageviews").version(1),
         StatsQuery.from_url(f"https://x.example/{HOST}?interval=day&limit=3").fields(
             "visitors"
         ),

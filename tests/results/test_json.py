@@ -249,12 +249,15 @@ def test_json_is_as_its_schema_says(kind: Any, result: Any) -> None:
 
 
 def test_a_schema_has_the_requested_fields() -> None:
-    """They are required, with their nulls, and other ones are not named."""
+    """They are required, with their nulls, and other ones are not named, but events:
+    no type demands those, and a query may.
+    """
     kind = Stats[Literal["pages", "seconds_on_page"]]
     schema = pydantic.TypeAdapter(kind).json_schema(mode="serialization")
     assert schema["title"] == "StatsOfPagesAndSecondsOnPage"
     assert {"pages", "seconds_on_page", "hostname"} <= {*schema["required"]}
     assert "visitors" not in schema["properties"]
+    assert "events" in schema["properties"].keys() - {*schema["required"]}
     types = [one["type"] for one in schema["properties"]["seconds_on_page"]["anyOf"]]
     assert types == ["number", "null"]
     both = pydantic.TypeAdapter(Stats).json_schema(mode="serialization")
@@ -355,6 +358,17 @@ def test_a_value_that_nothing_can_use_is_refused(
         with pytest.raises(ValueError, match=r"."):
             type(result).from_dict(values)
     assert tried
+
+
+def test_days_without_a_moment_come_back() -> None:
+    """A response may name its first and last day alone; words of the query don't."""
+    query = StatsQuery("a.example").fields("visitors").last(days=7)
+    body = {"visitors": 3, "start": "2026-03-01", "end": "2026-03-07"}
+    stats = Stats.from_body(query, json.dumps(body).encode())
+    again = Stats.from_dict(json.loads(json.dumps(stats.to_dict())))
+    days = dt.date(2026, 3, 1), dt.date(2026, 3, 7)
+    assert (stats.first_day, stats.last_day) == days
+    assert (again.first_day, again.last_day) == days
 
 
 def test_a_type_of_fields_refuses_a_result_without_them() -> None:

@@ -138,6 +138,9 @@ def test_outcomes_show_themselves(client: Client) -> None:
         *("nobody.example", "2026-01-31", "NotFoundError: the service", "1 failed"),
     ):
         assert all(words in shown for shown in (repr(outcomes), html, text))
+    # The days of a query that failed may not be known: all others have one period.
+    title = "2 queries, 2026-03-01 to 2026-03-04"
+    assert title in repr(collect(client, QUERY, NOBODY))
     succeeded, failed = outcomes
     assert succeeded._repr_html_() == succeeded.result()._repr_html_()
     assert terminal(succeeded) == terminal(succeeded.result())
@@ -358,6 +361,14 @@ def test_totals_of_many_websites(client: Client) -> None:
     assert errors == [None, "NotFoundError", None, "InvalidInputError"]
     tokyo = ("Asia/Tokyo", dt.date(2026, 1, 1), dt.date(2026, 1, 31))
     assert frame.select(DAYS).rows()[1::2] == [tokyo, (None, None, None)]
+
+
+def test_a_row_has_the_requested_zone_if_the_response_has_none() -> None:
+    """The days of a version without an envelope are days of that zone."""
+    query = StatsQuery(HOST).fields("visitors").timezone("Asia/Tokyo")
+    stats = Stats.from_body(query, b'{"visitors": 3}')
+    (row,) = Outcomes([Succeeded(query, 0, stats)]).to_dicts()
+    assert row["timezone"] == "Asia/Tokyo"
 
 
 def test_what_a_row_is_of_has_columns(client: Client) -> None:

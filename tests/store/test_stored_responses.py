@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from both_clients import VARIANTS, opened
 from sitestats import (
     Client,
+    ClientClosedError,
     ConfigurationError,
     NotFoundError,
     SiteStatsError,
@@ -119,6 +120,14 @@ def test_what_comes_with_a_warning_is_requested_again(
             assert client.stats.get(query).visitors
         assert not client.stats.get(query).from_store
         assert client.stats.get(query).from_store
+
+
+def test_a_closed_client_has_no_store_either(emulator: Emulator) -> None:
+    """It refuses what a request would not be needed for, as all else."""
+    with emulator.client(store=InMemory()) as client:
+        client.stats.get(DAY)
+    with pytest.raises(ClientClosedError):
+        client.stats.get(DAY)
 
 
 def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) -> None:
