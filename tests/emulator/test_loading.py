@@ -52,6 +52,20 @@ def test_files(
     assert emulator.websites == ("example.com", "new.example")
 
 
+def test_a_column_beside_the_one_that_it_is_like_is_left_out(
+    tmp_path: Path, emulator: Emulator
+) -> None:
+    """An export may have more than is documented; only what would stay empty is a
+    mistake.
+    """
+    path = tmp_path / "rows.csv"
+    write(path, "hostname,path,page\nexample.com,/a,A\n")
+    assert emulator.load(path).left_out == ("page",)
+    write(path, "hostname,page\nexample.com,/a\n")
+    with pytest.raises(ValueError, match="did you mean 'path'"):
+        emulator.load(path)
+
+
 def test_only_an_empty_cell_is_null(
     tmp_path: Path, emulator: Emulator, get_stats: GetStats
 ) -> None:

@@ -127,6 +127,13 @@ def test_what_is_not_certain_is_refused(
     assert words in problem.message
 
 
+def test_numbers_that_repeat_do_not_number_the_rows() -> None:
+    """They may be anything: each is a value whose column has no name."""
+    with pytest.raises(InvalidInputError) as caught:
+        load(",hostname\n7,a.example\n7,b.example\n")
+    assert [one.where for one in caught.value.problems] == ["list:2", "list:3"]
+
+
 def test_a_title_above_a_header_of_other_names_is_no_header() -> None:
     """The error names the columns of the header, not the title."""
     with pytest.raises(InvalidInputError) as caught:

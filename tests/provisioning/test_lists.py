@@ -336,12 +336,14 @@ def test_a_name_that_resembles_a_field_is_not_left_out() -> None:
 
 def test_a_comment_is_a_line_without_a_separator() -> None:
     """A row that begins with ``#`` is none, as a note says, nor is a quoted cell, nor a
-    header.
+    line of one, nor a header.
     """
     text = "# of today, as it is\n#label;Host-Name\n#1 shop;a.example\n# closed\n"
     specs, notes = load(text)
     assert specs == (WebsiteSpec("a.example", label="#1 shop"),)
     assert notes == ["list:3: the row counts: if it is a comment, leave it out"]
+    specs, notes = load('hostname,label\na.example,"Shop\n#1"\n')
+    assert (specs, notes) == ((WebsiteSpec("a.example", label="Shop\n#1"),), [])
     with pytest.raises(
         InvalidInputError, match=r"'#b\.example' is not a valid host name"
     ):

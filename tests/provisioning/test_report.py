@@ -194,6 +194,22 @@ def test_a_list_without_a_host_name_has_nothing_to_add() -> None:
     assert "host name can't be read" in str(plan)
 
 
+def test_the_first_of_two_websites_of_one_name_counts() -> None:
+    """The service has names that differ in their case alone as one website."""
+    twice = [website("A.example"), website("a.example", timezone="Asia/Tokyo")]
+    plan = plan_websites([WebsiteSpec("a.example", "UTC")], WebsiteList(twice))
+    assert plan.complete
+
+
+def test_what_may_differ_is_not_to_be_changed() -> None:
+    """The difference is shown, without the advice to change it."""
+    spec = WebsiteSpec("a.example", "UTC", accept_differing=True)
+    listed = WebsiteList([website("a.example", timezone="Asia/Tokyo")])
+    plan = plan_websites([spec], listed)
+    assert "timezone is 'Asia/Tokyo' and should be 'UTC'" in str(plan)
+    assert "by hand" not in str(plan)
+
+
 def test_another_name_of_the_zone_is_no_difference() -> None:
     """A zone that the service lists by its other name needs no change by hand."""
     spec = WebsiteSpec("there.example", "Asia/Kathmandu")

@@ -164,6 +164,8 @@ def test_days_are_read_again_on_request() -> None:
     for refresh, requests in (
         ([f"{SITE}:2026-03-02..2026-03-03"], 1 + 1 + 3),
         ([f"{SITE}:2026-03-02"], 1 + 1 + 2),
+        # A day that is not over can't be read.
+        ([f"{SITE}:2026-03-03..today"], 1 + 1 + 2),
         (["all"], 1 + 1 + 4),
     ):
         dataset.update(emulator, lists=["pages"], refresh=refresh)
@@ -217,6 +219,20 @@ def test_a_list_that_could_not_be_read_as_a_whole_takes_nobody_away() -> None:
     emulator.fail_next(None, body=body, path="/api/websites")
     coverage = dataset.update(emulator)
     assert [site.listed for site in coverage.values()] == [True, True]
+
+
+def test_an_update_of_named_websites_says_nothing_of_the_others() -> None:
+    """A public website of somebody else is in no list, and not gone for that."""
+    emulator, dataset = Emulator.made_up(2, days=5, now=NOW), Dataset()
+    nothing = {"success": True, "websites": []}
+    emulator.fail_next(None, body=nothing, path="/api/websites")
+    first, second = emulator.websites
+    dataset.update(emulator, hostnames=[first], lists=[])
+    coverage = dataset.update(emulator, hostnames=[second])
+    assert {name: site.listed for name, site in coverage.items()} == {
+        first: True,
+        second: True,
+    }
 
 
 def test_a_response_in_another_zone_is_refused() -> None:
