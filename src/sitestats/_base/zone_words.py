@@ -51,23 +51,16 @@ def likely_zones(text: str) -> tuple[str, ...]:
     name = " ".join(text.casefold().split())
     offset = _OFFSET.match(name)
     places = _IN_BRACKETS.sub("", name if offset is None else name[offset.end() :])
-    if found := _of_words(places.strip()) or _of_windows(name):
-        return found
+    if meant := zones_meant(_SEASONS.sub("", places.strip())):
+        return tuple(meant.split())
+    if name in _names_of_windows():
+        return (_names_of_windows()[name],)
     for place in re.split(r"[,;/]", places):
         if (zone := nearest_zone(place.strip())) is not None:
             return (zone,)
     if offset is None or places.strip():
         return ()
     return _of_offset(*offset.groups())
-
-
-def _of_words(name: str) -> tuple[str, ...]:
-    return tuple(zones_meant(_SEASONS.sub("", name)).split())
-
-
-def _of_windows(name: str) -> tuple[str, ...]:
-    zone = _names_of_windows().get(name)
-    return () if zone is None else (zone,)
 
 
 @cache

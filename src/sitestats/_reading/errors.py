@@ -408,14 +408,21 @@ def invalid_response(
     problems: Iterable[Problem] = (),
 ) -> InvalidResponseError:
     """The exception for a response that can't be read; *why* follows "the response"."""
-    shown, redact = response.redacted(), response.redacted_text
+    shown = response.redacted()
     return InvalidResponseError(
-        redact(f"the response to {request} {why}"),
-        problems=[
-            attrs.evolve(problem, message=redact(problem.message))
-            for problem in problems
-        ],
+        response.redacted_text(f"the response to {request} {why}"),
+        problems=redacted(problems, response),
         body=shown.body,
         headers=shown.headers,
         request=request,
+    )
+
+
+def redacted(
+    problems: Iterable[Problem], response: HttpResponse
+) -> tuple[Problem, ...]:
+    """The *problems* of a response, whose messages quote no credential."""
+    redact = response.redacted_text
+    return tuple(
+        attrs.evolve(problem, message=redact(problem.message)) for problem in problems
     )

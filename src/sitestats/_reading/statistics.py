@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-import attrs
-
 from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import TOTALS
 from sitestats._query.builder import StatsQuery, check_query, parameters_of
@@ -24,7 +22,7 @@ from sitestats._wire.messages import (
 from .checking import check_response
 from .completing import complete
 from .decoding import decode_members
-from .errors import NOT_AS_DOCUMENTED, OK, invalid_response
+from .errors import NOT_AS_DOCUMENTED, OK, invalid_response, redacted
 from .structuring import UnreadableError, shape_of, structure_stats
 
 _NO_DATA: Final = (
@@ -87,7 +85,8 @@ def read_stats(
         unknown = (problem for found in unread.values() for problem in found)
         raise invalid_response(response, request, why, [*unknown, *problems])
     if unread:
-        unread = _redacted(unread, response)
+        # Their messages quote no credential.
+        unread = {name: redacted(found, response) for name, found in unread.items()}
         warnings += _warnings(unread, values, parameters.hostname)
     if parameters.filters and counted_nothing(values):
         warnings += unlikely_values(parameters)
@@ -112,19 +111,6 @@ def read_stats(
         unread=unread,
         warnings=tuple(response.redacted_text(warning) for warning in warnings),
     )
-
-
-def _redacted(
-    unread: Mapping[str, tuple[Problem, ...]], response: HttpResponse
-) -> dict[str, tuple[Problem, ...]]:
-    """The same problems, whose messages quote no credential."""
-    redact = response.redacted_text
-    return {
-        name: tuple(
-            attrs.evolve(problem, message=redact(problem.message)) for problem in found
-        )
-        for name, found in unread.items()
-    }
 
 
 def _warnings(
