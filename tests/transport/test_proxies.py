@@ -476,3 +476,24 @@ def test_a_client_takes_the_proxy_of_the_environment(
         ):
             client.request("GET", "/api/custom")
     assert len(proxy.requests) == 1
+
+
+@variants
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("reply", [b"", b"nonsense\r\n\r\n"])
+def test_a_proxy_that_breaks_is_named(variant: str, scheme: str, reply: bytes) -> None:
+    """The service may be well, and the way to it not."""
+
+    def breaks(connection: Connection) -> None:
+        connection.request()
+        connection.send(reply)
+
+    with (
+        serve(breaks) as proxy,
+        opened(
+            variant, f"{scheme}://stats.example", proxy=proxy.address, retries=0
+        ) as client,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        client.request("GET", "/x")
+    assert f"by the proxy http://127.0.0.1:{proxy.port} failed" in str(caught.value)

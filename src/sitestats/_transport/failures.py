@@ -125,7 +125,7 @@ class Failures:
     def _broken(self, links: list[BaseException], known: Any) -> ConnectionFailedError:
         message = f"Could not connect to {self._origin}{self._proxy}: "
         if known["maybe_sent"]:
-            message = f"The connection to {self._origin} failed: "
+            message = f"The connection to {self._origin}{self._proxy} failed: "
         texts = filter(None, dict.fromkeys(map(str, links)))
         message += self._redactor.text(": ".join(texts) or repr(links[0]))[:300]
         cause = _cause(links)
