@@ -319,6 +319,23 @@ def test_what_can_not_be_read_comes_back_as_unknown() -> None:
             getattr(again, name)
 
 
+def test_a_wrong_value_is_unknown_beside_what_could_not_be_read() -> None:
+    """It has a problem of its own, and does not become null on the way."""
+    fields: Any = ("visitors", "pages", "seconds_on_page")
+    query = StatsQuery("a.example").fields(*fields)
+    body = {"visitors": "many", "pages": [], "seconds_on_page": 3}
+    with pytest.warns(sitestats.SiteStatsWarning):
+        values = Stats.from_body(query, json.dumps(body).encode()).to_dict()
+    stats = Stats.from_dict({**values, "seconds_on_page": "?"})
+    assert [problem.where for problem in stats.problems] == [
+        "$.visitors",
+        "$.seconds_on_page",
+    ]
+    again = Stats.from_dict(json.loads(json.dumps(stats.to_dict())))
+    assert (again, again.problems) == (stats, stats.problems)
+    assert "seconds_on_page" not in again
+
+
 YEAR_1 = "0001-01-01T00:00:00+00:00"
 
 
@@ -334,6 +351,7 @@ YEAR_1 = "0001-01-01T00:00:00+00:00"
         (Stats, ("query", "website_timezone"), {}),
         (Entries[HistogramEntry], ("items", 0, "start"), YEAR_1),
         (Changes, ("name",), "nothing"),
+        (Changes, ("key",), "pageviews"),
         (Changes, ("items", 0, "pageviews"), ...),
     ],
 )

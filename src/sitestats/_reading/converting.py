@@ -282,6 +282,8 @@ def _stats(values: dict[str, Any], _: object) -> Stats:
         unread[name[1] if name else ""].append(problem)
     if not unread:
         return stats
+    for field, found in stats._unread.items():  # noqa: SLF001 - of all results
+        unread.setdefault(field, [*found])
     known = dict(stats._values)  # noqa: SLF001 - of all results
     for field in unread.keys() & known.keys():
         value = known.pop(field)
@@ -393,8 +395,13 @@ def _listed(item: Any) -> Callable[[Any, Any], Any]:
 
 
 def _changes(values: dict[str, Any], asked: Any) -> Changes:
-    names = entry_counts(_table_name(values))
+    table = _table_name(values)
+    names = entry_counts(table)
     changes = cast("Changes", _listed(EntryChange)(values, asked))
+    keys = (entry_class(table, (), None).columns[0], "start")
+    if changes.key not in keys:
+        message = f"expected one of {', '.join(keys)}"
+        raise InvalidInputError([Problem(message, where="$.key")])
     for place, item in enumerate(changes):
         if missing := [name for name in names if name not in item.counts]:
             where = f"$.items[{place}].{missing[0]}"
