@@ -134,15 +134,24 @@ async def by_another_task(client: AsyncClient) -> None:
     """Close it in another task, as fixtures are, or streams of a web application."""
     items = stats_of(client)
     await anext(items)
+
+    async def close() -> None:
+        await items.aclose()
+
     async with anyio.create_task_group() as group:
-        group.start_soon(items.aclose)
+        group.start_soon(close)
 
 
 async def in_a_cancelled_task(client: AsyncClient) -> None:
     """Begin it in a task that is cancelled, and close it in another one."""
     items = stats_of(client)
+
+    # anyio 4.7 starts coroutines alone.
+    async def begin() -> None:
+        await anext(items)
+
     async with anyio.create_task_group() as group:
-        group.start_soon(anext, items)
+        group.start_soon(begin)
         await anyio.sleep(0.01)
         group.cancel_scope.cancel()
     await items.aclose()
