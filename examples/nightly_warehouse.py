@@ -46,4 +46,6 @@ def main(first_day: str, destination: str = "duckdb") -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

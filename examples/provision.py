@@ -33,4 +33,6 @@ def main(file: Path, *, yes: bool) -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit(__doc__)
     sys.exit(main(Path(sys.argv[1]), yes="--yes" in sys.argv[2:]))

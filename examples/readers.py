@@ -44,4 +44,6 @@ def main(hostname: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit(__doc__)
     main(sys.argv[1])

@@ -58,6 +58,16 @@ def test_what_programs_show(run: Run) -> None:
         assert all(word in shown for word in words), shown
 
 
+@pytest.mark.parametrize("program", ["readers.py", "weekly_digest.py", "provision.py"])
+def test_a_program_without_its_argument_shows_how_it_is_run(
+    run: Run, program: str
+) -> None:
+    """The line to type is the output, not a traceback."""
+    shown = run(program)
+    assert shown.startswith("ended with ")
+    assert f"python examples/{program} " in shown
+
+
 @pytest.mark.long
 def test_the_nightly_job_loads_each_day_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -67,6 +77,7 @@ def test_the_nightly_job_loads_each_day_once(
     """
     pytest.importorskip("dlt")
     monkeypatch.chdir(tmp_path)
+    assert "nightly_warehouse.py 2026-01-01" in run("nightly_warehouse.py")
     emulator = Emulator.made_up(2, days=4)
     emulator.add_website("locked.example", locked=True)
     first = datetime.now(UTC).date() - timedelta(days=3)
