@@ -24,7 +24,6 @@ import trustme
 from loopback import AUTHORITY, Connection, Script, closed_address, serve, silent, whole
 from secret_search import shown_by
 from sitestats import Client, SiteStatsError
-from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from commands import Run
@@ -432,17 +431,6 @@ def shown_by_client(broken: Broken) -> str:
         return shown_by(error)
     shown = f"{report} {report!r} {report.to_dict()}"
     return shown if report.error is None else shown + shown_by(report.error)
-
-
-def test_a_pause_holds_a_check_too() -> None:
-    """A check that the service asked to wait sends nothing until then."""
-    emulator = Emulator.demo()
-    emulator.fail_next(status=429, retry_after=60)
-    with emulator.client(retries=0) as client:
-        for _ in range(2):
-            report = client.check()
-            assert [row.name for row in report.rows if row.ok is False] == ["service"]
-    assert len(emulator.requests) == 1
 
 
 def test_a_check_works_without_socksio(

@@ -6,7 +6,6 @@ import base64
 import gc
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -32,7 +31,6 @@ from loopback import (
 from secret_search import everything_logged, shown_by
 from sitestats import (
     Client,
-    ConfigurationError,
     ConnectionFailedError,
     RequestTimeoutError,
     SiteStatsError,
@@ -398,13 +396,6 @@ def test_what_a_proxy_refuses_is_not_sent_again(
     assert proxy.connections == connections
     assert f"the proxy {proxy.address}" in str(caught.value)
     assert "key" not in str(caught.value).replace("whatever its key is", "")
-
-
-def test_socks_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it the error says what to install, when the client is made."""
-    monkeypatch.setitem(sys.modules, "socksio", None)
-    with pytest.raises(ConfigurationError, match=r"pip install httpx\[socks\]"):
-        Client("http://stats.example", proxy="socks5://127.0.0.1:9")
 
 
 # --- the environment --------------------------------------------------------------

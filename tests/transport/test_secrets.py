@@ -197,27 +197,6 @@ def test_a_user_id_within_a_hostname_stays_in_the_list(
 
 
 @variants
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (200, {"json": {"ok": False, "error": f"no {KEY}"}}),
-        (200, {"json": {"pageviews": KEY}}),
-        (200, {"html": f"<html><title>{KEY}</title>"}),
-        (404, {"json": {"error": KEY}}),
-        (302, {"text": KEY}),
-    ],
-)
-def test_an_error_shows_no_credential_that_its_response_repeats(
-    variant: str, routes: MockRouter, status: int, body: Any
-) -> None:
-    """Whatever its status was: only what passes as data is left as it came."""
-    routes.get("/a.example.json").respond(status, **body)
-    with opened(variant) as client, pytest.raises(SiteStatsError) as caught:
-        client.stats.get(QUERY)
-    assert_hidden(shown_by(caught.value))
-
-
-@variants
 def test_statistics_keep_a_value_that_looks_like_a_credential(
     variant: str, routes: MockRouter
 ) -> None:

@@ -30,18 +30,15 @@ def _day(which: str) -> Schema:
     return _text(f"the {which} day: 2026-03-01, today, yesterday or today-30d")
 
 
-def _about_fields() -> str:
-    """What each field is, from the table of fields."""
-    rows = [f"{name}: {FIELD_ROWS[name].about}" for name in FIELDS]
-    return "; ".join(rows)
-
+_FIELDS: Final = "; ".join(f"{name}: {FIELD_ROWS[name].about}" for name in FIELDS)
+"""What each field is."""
 
 QUESTION: Final[Schema] = {
     "hostname": _text("the website's host name, as list_websites has it"),
     "fields": {
         "type": "array",
         "items": {"type": "string", "enum": [*FIELDS]},
-        "description": f"what to request. {_about_fields()}",
+        "description": f"what to request. {_FIELDS}",
     },
     "events": {
         "type": "array",

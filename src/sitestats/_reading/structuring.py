@@ -87,11 +87,12 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _as_it_is(expected: str, is_such: Callable[[Any], bool]) -> Hook:
-    """What reads a value that is not converted."""
+def _as_it_is(expected: str, kind: type) -> Hook:
+    """What reads a value of this *kind*, which is not converted."""
 
     def read(value: Any, _: object) -> object:
-        if not is_such(value):
+        # A flag of Python is an integer, too.
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise UnreadableError(expected, value)
         return value
 
@@ -135,20 +136,24 @@ def _date(value: Any, _: object) -> dt.date:
     raise UnreadableError("a date as 2026-03-01", value)
 
 
-_text: Final = _as_it_is("a string", lambda value: isinstance(value, str))
+def _hour(value: Any, _: object) -> int:
+    if not _is_integer(value) or value not in _HOURS:
+        raise UnreadableError("an hour from 0 to 23", value)
+    return cast("int", value)
+
+
+_text: Final = _as_it_is("a string", str)
 _HOURS: Final = range(24)
 _BY_KIND: Final[Mapping[Any, Hook]] = {
-    bool: _as_it_is("a boolean", lambda value: isinstance(value, bool)),
-    int: _as_it_is("an integer", _is_integer),
+    bool: _as_it_is("a boolean", bool),
+    int: _as_it_is("an integer", int),
     float: _number,
     str: _text,
     dt.date: _date,
 }
 _BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Count: _count,
-    Hour: _as_it_is(
-        "an hour from 0 to 23", lambda value: _is_integer(value) and value in _HOURS
-    ),
+    Hour: _hour,
     Name: _name,
     int | float | None: _number_or_null,
 }

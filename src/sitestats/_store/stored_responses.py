@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -32,10 +33,6 @@ def is_asynchronous(store: object) -> bool:
     # Those of redis.asyncio return what is awaited, but are no coroutine functions.
     is_async_client = hasattr(store, "__aenter__") and not hasattr(store, "__enter__")
     return is_async_client or iscoroutinefunction(getattr(store, "get", None))
-
-
-def _do_nothing() -> None:
-    pass
 
 
 @attrs.define(eq=False)
@@ -134,7 +131,8 @@ class StoredResponses:
         if self.is_awaited:
             return await returned
         # A coroutine that nobody awaits would warn of that.
-        getattr(returned, "close", _do_nothing)()
+        with suppress(AttributeError):
+            cast("Any", returned).close()
         raise TypeError("it returns what is awaited: define get with “async def”")
 
     def _key(self, hostname: str, kind: str, text: str) -> str:

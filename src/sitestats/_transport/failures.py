@@ -88,7 +88,9 @@ class Failures:
         # A hook of the user may have a client of ours.
         ours = ProtocolError, TransportError
         if not isinstance(error, (OSError, *ours, library.HTTPError, self._socks)):
-            return self._closed(error)
+            is_closed = isinstance(error, RuntimeError) and self._client.is_closed
+            message = "http_client= was closed: make a new client."
+            return ClientClosedError(message) if is_closed else None
         # httpcore's pool raises its errors from None, so the cause is the context. An
         # error of a mock such as respx can be the cause of its own cause.
         links, last = list[BaseException](), error
@@ -115,12 +117,6 @@ class Failures:
                 **known,
             )
         return self._broken(links, known)
-
-    def _closed(self, error: BaseException) -> ClientClosedError | None:
-        """The error after the user has closed the client of httpx."""
-        if not isinstance(error, RuntimeError) or not self._client.is_closed:
-            return None
-        return ClientClosedError("http_client= was closed: make a new client.")
 
     def _broken(self, links: list[BaseException], known: Any) -> ConnectionFailedError:
         message = f"Could not connect to {self._origin}{self._proxy}: "

@@ -18,6 +18,9 @@ import sitestats
 from ._options import command, verbose_option
 from ._output import make_console, print_table
 
+_ROUNDING: Final = 1e-9
+"""How far shares of responses may be from their sum."""
+
 
 @command()
 @click.option(
@@ -152,14 +155,9 @@ def _failures(texts: Sequence[str]) -> Iterator[dict[str, Any]]:
         # earlier one was.
         if share > left + _ROUNDING:
             raise ValueError("the failures add up to more than 100%")
-        kind: dict[str, Any] = {match[1]: True}
-        if match[1].isdecimal():
-            kind = {"status": int(match[1])}
+        kind = {"status": int(match[1])} if match[1].isdecimal() else {match[1]: True}
         yield {**kind, "when": partial(_happens, share / max(left, share, _ROUNDING))}
         left -= share
-
-
-_ROUNDING: Final = 1e-9
 
 
 def _happens(probability: float, _request: object) -> bool:

@@ -39,14 +39,10 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     for row in rows:
         values = [row.get(name) for name in columns]
         if in_terminal:
-            values = [*map(_for_terminal, values)]
+            values = [plain(one) if isinstance(one, str) else one for one in values]
         lines.append(csv_line(values, marked=marked))
     # Bytes are written, since Excel needs UTF-8 whatever the terminal's encoding is.
     click.echo("".join(lines).encode("utf-8", "backslashreplace"), nl=False)
-
-
-def _for_terminal(value: object) -> object:
-    return plain(value) if isinstance(value, str) else value
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:

@@ -70,9 +70,9 @@ def read_list(data: bytes, name: str, columns: Mapping[str, str]) -> Iterator[Ro
     text = _text(data, name)
     lines = [*io.StringIO(text, newline="")]
     content = Content.of(lines, hostname)
-    if is_toml := _TOML.match(content.first):
+    if _TOML.match(content.first):
         return _tree(_parsed(tomllib.loads, text, "TOML", name), name)
-    if content.first.startswith(("[", "{")) and not is_toml:
+    if content.first.startswith(("[", "{")):
         # Objects are read as pairs, since a key may be there twice.
         of_json = partial(json.loads, object_pairs_hook=tuple)
         return _tree(_parsed(of_json, text, "JSON", name), name)

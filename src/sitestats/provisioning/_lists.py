@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias, cast
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import attrs
 
@@ -108,14 +108,14 @@ def load_fields(
             websites.
         OSError: It can't be read.
     """
+    data: object
     if isinstance(source, str | os.PathLike):
         name, data = os.fspath(source), Path(source).read_bytes()
     else:
+        name = str(getattr(source, "name", "<file>"))
         # Other things have no read(), and files of text no bytes.
-        name, data = (
-            str(getattr(source, "name", "<file>")),
-            getattr(source, "read", cast("Any", bool))(),
-        )
+        read: Any = getattr(source, "read", None)
+        data = read() if callable(read) else None
     if not isinstance(data, bytes):
         refuse("give a path, or a file that is open for bytes", name)
     columns = dict(columns or {})

@@ -116,7 +116,8 @@ def _read(book: Any, name: str) -> tuple[list[tuple[str, list[Any]]], list[str]]
     if sheet.sheet_state != "visible":
         refuse("the first sheet is hidden: show it, or move it to the end", where)
     notes: list[str] = []
-    if unread := [shown(one.title) for one in others if _has_more_than_a_row(one)]:
+    more = [one for one in others if len(_scan(one, most_rows=1).filled) > 1]
+    if unread := [shown(one.title) for one in more]:
         notes.append(f"{where} is the only sheet that is read, not {', '.join(unread)}")
     found = _scan(sheet)
     if found.hidden_rows:
@@ -164,13 +165,9 @@ def _shown(cell: Any, where: str, row: int, column: int) -> str | bool | Problem
         kind = "d"
     if kind in _WRONG_CELLS:
         return problem(_WRONG_CELLS[kind], _place(where, row, column))
-    return _unescaped(str(value))
-
-
-def _unescaped(text: str) -> str:
-    """A text as a cell shows it: its XML has ``_x000D_`` for what XML can't hold."""
+    # Its XML has _x000D_ for what XML can't hold.
     escape = load_extra("openpyxl.utils.escape", extra="excel")
-    return str(escape.unescape(text))
+    return str(escape.unescape(str(value)))
 
 
 def _place(where: str, row: int, column: int) -> str:
@@ -216,10 +213,6 @@ class Found:
             columns = range(left, min(right, self.widest) + 1)
             covered |= {*product(self.filled[begin:end], columns)} - {(top, left)}
         return covered
-
-
-def _has_more_than_a_row(sheet: Any) -> bool:
-    return len(_scan(sheet, most_rows=1).filled) > 1
 
 
 def _scan(sheet: Any, most_rows: int | None = None) -> Found:
