@@ -159,6 +159,28 @@ def test_a_sheet_has_its_columns_and_all_rows(monkeypatch: pytest.MonkeyPatch) -
         written([Column("n", Kind.COUNT, [1, 2, 3])])
 
 
+@pytest.mark.parametrize(
+    ("name", "words"), [("x.csv", r"\.to_csv\("), ("x.xls", r"\.xlsx")]
+)
+def test_a_workbook_has_the_name_of_one(name: str, words: str, tmp_path: Path) -> None:
+    """A file that is named as a CSV file is no workbook in disguise."""
+    path = tmp_path / name
+    with pytest.raises(UsageError, match=words):
+        write_workbook(path, [Table("rows", [Column("n", Kind.COUNT, [1])])])
+    assert not path.exists()
+
+
+def test_a_year_is_no_count() -> None:
+    """A year has no comma, in a sheet and wherever weeks are shown."""
+    columns = [Column("year", Kind.COUNT, [2026]), Column("n", Kind.COUNT, [2026])]
+    year, count = written(columns)[2]
+    assert (year.number_format, count.number_format) == ("0", "#,##0")
+    with Emulator.demo().client() as client:
+        weeks = client.stats.get(QUERY.interval("week")).histogram
+    for shown in (str(weeks), weeks.to_html(), weeks.to_markdown()):
+        assert "2,0" not in shown
+
+
 def test_columns_are_as_wide_as_their_values() -> None:
     """Excel shows a number or a date that does not fit as hashes."""
     sheet = written(

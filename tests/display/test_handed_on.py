@@ -87,6 +87,7 @@ def test_a_page_is_a_whole_mail(client: Client) -> None:
     parsed = Parsed(html)
     text = "".join(parsed.texts)
     assert text.count("Tom & Ann's <week>") == 2
+    assert repr(page).startswith('<Page "Tom & Ann')
     assert "Compared & <b>" in text
     assert "… 7 more" in text
     assert parsed.tags - {"html", "head", "meta", "title", "body", "h2", "p"} <= {

@@ -91,6 +91,7 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: QUERY.where(device="mobile"), "device_type="),
     (lambda: QUERY.where(page__contains="blog"), "'*…*'"),
     (lambda: QUERY.where(contry="NL"), "did you mean 'country'?"),
+    (lambda: QUERY.where(country=["NL", "BE"]), "query.each(country=[…])"),
     (lambda: QUERY.where("country", "NL"), ".where(country='NL'"),
     (lambda: QUERY.where(device_type="phone"), "did you mean 'mobile'?"),
     (lambda: QUERY.interval("daily"), "did you mean 'day'?"),

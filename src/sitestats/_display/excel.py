@@ -31,6 +31,7 @@ _FORMATS: Final = {
     Kind.MOMENT: ("yyyy-mm-dd hh:mm", "left"),
     # LibreOffice would show a number.
     Kind.FLAG: ('"TRUE";"TRUE";"FALSE"', "left"),
+    "year": ("0", "right"),
     # A share below the whole is never rounded up to the whole.
     "share": ('[>=1]0.0%;[>0.9994]"99.9%";0.0%', "right"),
 }
@@ -51,9 +52,12 @@ def write_workbook(
 
     Raises:
         MissingExtraError: XlsxWriter is not installed.
-        UsageError: A list has more rows than a sheet.
+        UsageError: The file's name ends otherwise than a workbook's, or a list has more
+            rows than a sheet.
         OSError: The file can't be written.
     """
+    if not hasattr(file, "write"):
+        _check_ending(Path(cast("str", file)))
     xlsxwriter = load_extra("xlsxwriter", extra="excel")
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
@@ -76,6 +80,15 @@ def write_workbook(
         cast("IO[bytes]", file).write(buffer.getvalue())
     else:
         Path(cast("str", file)).write_bytes(buffer.getvalue())
+
+
+def _check_ending(path: Path) -> None:
+    if path.suffix.lower() in {"", ".xlsx"}:
+        return
+    advice = "give it the ending .xlsx"
+    if path.suffix.lower() in {".csv", ".tsv"}:
+        advice = "use .to_pandas().to_csv('file.csv')"
+    raise UsageError(f"{path.name} is not the name of a workbook: {advice}")
 
 
 def _write(sheet: Any, columns: Sequence[Column], heads: Any, looks: Any) -> None:

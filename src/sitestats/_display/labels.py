@@ -97,6 +97,9 @@ def text_in(column: Column, value: Any, field: str = "") -> str:
         return unknown(field)
     if column.name == "field":
         return heading(value)
+    if column.name == "year" and value is not None:
+        # Its thousands are not separated.
+        value = str(value)
     if column.name == "share" and value is not None:
         # A share below the whole is never rounded up to the whole.
         return f"{100 * (value if value >= 1 else min(value, 0.999)):.1f} %"

@@ -48,6 +48,9 @@ class Page:
         self.blocks = blocks
         self.rows = rows
 
+    def __repr__(self) -> str:
+        return f"<Page {self.title!r}: .to_html(), .to_markdown()>"
+
     def to_html(self) -> str:
         """The page as a whole document, ready for a file or a mail."""
         title = escape(encodable(self.title))

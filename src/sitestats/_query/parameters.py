@@ -353,7 +353,7 @@ def checked_filter(name: str, value: object) -> str | None:
     if not rules.are_several(value):
         return _filter_text(parameter, value, where)
     if not parameter.takes_several:
-        each = f"make a query of each, by [query.where({name}=one) for one in …]"
+        each = f"make a query of each, by query.each({name}=[…])"
         use = "pages takes several" if parameter.is_of_pages else each
         raise rules.refusal("filter-text", f"give one value: {use}", where)
     values = [*cast("Iterable[object]", value)] or [""]

@@ -191,7 +191,8 @@ class HasRows(Generic[FieldT]):
 
         Raises:
             MissingExtraError: XlsxWriter is not installed.
-            UsageError: A list has more rows than a sheet.
+            UsageError: The path ends otherwise than in ``.xlsx``, such as in ``.csv``;
+                or a list has more rows than a sheet.
             OSError: The file can't be written.
 
         >>> import io
