@@ -139,6 +139,8 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: CLIENT.stats.compare(QUERY, "yoy"), "'previous-year'"),
     (lambda: CLIENT.stats.timeseries, ".fields('histogram')"),
     (lambda: CLIENT.run_report, "client.stats.get("),
+    (lambda: CLIENT.breakdown, ".fields('countries'))"),
+    (lambda: CLIENT.stats.breakdown, ".fields('countries'))"),
     (lambda: CLIENT.sites, "client.websites.list()"),
     (lambda: CLIENT.stats.realtime("x"), ".get(query.on('today'))"),
     (lambda: CLIENT.stats.events("x"), ".events('signup')"),

@@ -195,8 +195,8 @@ def _problems_of(parameters: Parameters) -> Iterator[Problem]:
     if not parameters.fields and parameters.events is None and version.needs_fields:
         message = (
             "the query requests nothing: add .fields('pageviews', …), .events('…') or "
-            ".all_events(); an address without a version means .version(1), which "
-            "needs no fields"
+            ".all_events(); only version 1, which an address without a version has, "
+            "needs none"
         )
         yield broken("fields-or-events", message, "fields")
     yield from _too_new(parameters)
