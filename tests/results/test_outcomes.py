@@ -515,7 +515,9 @@ def test_libraries_of_frames_take_the_frame_or_say_what_to_call(client: Client) 
     counts = pages.to_polars().drop("share")
     assert pl.DataFrame(pages).equals(counts)
     assert pd.DataFrame(pages).to_dict("list") == counts.to_dict(as_series=False)
-    for result in (outcomes, outcomes.compare_to(outcomes)):
+    compared = outcomes.compare_to(outcomes)
+    plan = client.websites.plan(["new.example"])
+    for result in (outcomes, compared, compared[0], compared[0].largest(), plan):
         assert pl.DataFrame(result).equals(result.to_polars())
         with pytest.raises(TypeError, match=r"call \.to_pandas\(\)"):
             pd.DataFrame(result)  # type: ignore[call-overload]  # no rows of pandas

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
+import pprint
 from typing import Any
 
 import pytest
 
 from sitestats import (
     FieldNotRequestedError,
+    HistogramEntry,
     PageEntry,
     SiteStatsError,
     Stats,
     StatsQuery,
     UnrequestedAttributeError,
 )
+from sitestats.types import HourEntry, WeekEntry
 
 jinja2 = pytest.importorskip("jinja2")
 django_template = pytest.importorskip("django.template")
@@ -96,7 +100,8 @@ def test_python_goes_on_as_users_expect() -> None:
     assert not isinstance(caught.value, AttributeError | LookupError)
     assert isinstance(caught.value, SiteStatsError)
     assert caught.value.name == "countries"
-    for wrong in (lambda: [*stats], lambda: stats[0]):
+    largest: Any = COMPARISON.largest()
+    for wrong in (lambda: [*stats], lambda: stats[0], lambda: [*largest]):
         with pytest.raises(TypeError, match=r"read a (field|value)"):
             wrong()
     for name in ("_values", 5, "__class__"):
@@ -114,3 +119,12 @@ def test_results_are_dicts_of_their_json() -> None:
     entry = PageEntry("/a", 3, 2)
     assert dataclasses.asdict(entry) == entry.to_dict()
     assert dataclasses.replace(entry, visitors=1) == PageEntry("/a", 3, 1)
+
+
+@pytest.mark.parametrize("kind", [HistogramEntry, HourEntry, WeekEntry])
+def test_pprint_shows_lists_of_entries(kind: Any) -> None:
+    """``pprint`` looks into what it takes for a dataclass, if the text is long."""
+    entry = kind(
+        dt.date(2026, 3, 1), 3, 2, start=dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    )
+    assert pprint.pformat([entry] * 2, width=20) == f"[{entry!r},\n {entry!r}]"

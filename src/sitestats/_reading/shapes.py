@@ -95,13 +95,12 @@ def schema_of(source: Any, handler: Any) -> Any:
             raise PydanticSerializationUnexpectedValue(f"it is no {kind.__name__}")
         return value.to_dict()
 
-    serialization = schema.plain_serializer_function_ser_schema(
-        to_json, return_schema=shape
-    )
-    return schema.no_info_plain_validator_function(
-        lambda values: read_again(values, source),
-        json_schema_input_schema=shape,
-        serialization=serialization,
+    # The shape is the schema of both ways. Told to serialize it, pydantic before 2.12
+    # would leave out fields that a result has more.
+    return schema.no_info_wrap_validator_function(
+        lambda values, _: read_again(values, source),
+        shape,
+        serialization=schema.plain_serializer_function_ser_schema(to_json),
     )
 
 

@@ -42,7 +42,7 @@ from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public, explained, names_of
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import JsonName, Value
+from sitestats._wire.values import JsonName, Value, for_json
 
 from . import late
 from .tables import Column, beside, column_of, count_rows, to_dicts
@@ -174,6 +174,14 @@ class HasRows(Generic[FieldT]):
             f"{type(self).__name__} is not an array: call .to_pandas(), .to_polars() "
             "or .to_arrow()"
         )
+
+    if not TYPE_CHECKING:
+        # Without it, pandas says nothing of frames, and Python asks for the item 0.
+        def __iter__(self) -> NoReturn:
+            raise TypeError(
+                f"{type(self).__name__} can't be iterated: read a value by its name, "
+                "or its rows by .to_dicts() or .to_pandas()"
+            )
 
     def to_dicts(self, field: FieldT | None = None) -> list[dict[str, JsonValue]]:
         """The rows of ``to_pandas`` as dicts, ready for JSON."""
@@ -453,6 +461,7 @@ class Row(Named):
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, Any]]
+        __dataclass_params__: ClassVar[Any]
 
 
 def read_as_dataclass(kind: type[Row], fields: Iterable[Any]) -> None:
@@ -460,8 +469,11 @@ def read_as_dataclass(kind: type[Row], fields: Iterable[Any]) -> None:
 
     They are in the order of the annotations, by which polars finds the types.
     """
-    dataclass: Any = dataclasses.make_dataclass(kind.__name__, fields, kw_only=True)
-    kind.__dataclass_fields__ = dataclass.__dataclass_fields__
+    known: Any = dataclasses.make_dataclass(
+        kind.__name__, fields, kw_only=True, repr=False, frozen=True
+    )
+    kind.__dataclass_fields__ = known.__dataclass_fields__
+    kind.__dataclass_params__ = known.__dataclass_params__
 
 
 # --- results with items -------------------------------------------------------------
@@ -563,9 +575,11 @@ class Items(HasRows[FieldT], Displayed, Value, Generic[ItemT_co, FieldT]):
 
     def _as_named(self, name: Any) -> Any:
         """*name* as items have it: a host name as it is sent, a day as ISO 8601."""
-        if isinstance(name, date):
+        is_day = isinstance(name, date)
+        name = for_json(name)
+        if is_day:
             # A midnight stands for its day, as in a frame of pandas.
-            name = name.isoformat().removesuffix("T00:00:00")
+            name = name.removesuffix("T00:00:00")
         with suppress(ValueError):
             return name if name in self._places else normalise_hostname(name)
         return name

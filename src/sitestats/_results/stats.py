@@ -13,7 +13,6 @@ from typing import (
     Generic,
     Literal,
     Never,
-    NoReturn,
     TypeAlias,
     Unpack,
     cast,
@@ -440,12 +439,6 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._values
-
-    def __iter__(self) -> NoReturn:
-        raise TypeError(
-            "a result can't be iterated: read a field as stats.pages; for JSON, return "
-            "stats.to_dict(); for rows, stats.to_dicts('pages') or a frame"
-        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stats):

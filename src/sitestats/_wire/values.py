@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from sitestats._public import Public
@@ -47,6 +48,11 @@ class Value(Public):
 
     if not TYPE_CHECKING:
 
+        @property
+        def __pydantic_serializer__(self) -> Any:
+            """For pydantic, where a field may be anything: the JSON is the same."""
+            return _serializer(type(self))
+
         def keys(self) -> Iterator[JsonName]:
             """The names of ``to_dict()``, for ``dict(value)``."""
             for text, value in self.to_dict().items():
@@ -80,6 +86,13 @@ class Value(Public):
         return cast("Self", read_again(values, cls))
 
 
+@cache
+def _serializer(kind: type[Value]) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).serializer
+
+
 def attributes_of(kind: Any) -> dict[str, str]:
     """The attributes that make a value, by their names in its JSON."""
     return {
@@ -90,10 +103,13 @@ def attributes_of(kind: Any) -> dict[str, str]:
 
 
 def for_json(value: Any) -> JsonValue:
-    """*value* as JSON can have it."""
+    """*value* as JSON can have it, also in UTF-8."""
     # Most are cells of tables, of which there are many.
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, int | float):
         return value
+    if isinstance(value, str):
+        # UTF-8 has no halves of surrogate pairs, and web frameworks send JSON in it.
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
