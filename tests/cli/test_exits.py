@@ -103,3 +103,17 @@ def test_streams_that_are_closed_or_full(
     assert done.returncode == code
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+@posix
+def test_json_stays_json_without_standard_error(emulator: Emulator) -> None:
+    """The failures are objects there already, and no lines between them."""
+    command = "stats nobody.example --each day --last 2 --format json 2>&-"
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m sitestats {command}"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert [row["status"] for row in json.loads(done.stdout)] == [404, 404]

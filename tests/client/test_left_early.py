@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import gc
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from itertools import count
 from typing import Any
 
 import anyio
@@ -329,6 +331,29 @@ def test_a_child_that_is_forked_within_a_block(server: Server) -> None:
         next(iter(stream))
         assert exit_code(lambda: leave(stream)) == 0
         assert len([*stream]) == 19
+
+
+def test_a_child_that_leaves_ends_no_request_of_its_parent() -> None:
+    """Both have the connections; those under way go on, also without a retry."""
+    requests, requested, released = count(), threading.Semaphore(0), threading.Event()
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            if next(requests):
+                requested.release()
+                assert released.wait(PLENTY)
+            connection.respond(GOOD)
+
+    with (
+        serve(script) as server,
+        opened("blocking", server.address, retries=0) as client,
+        client.stats.get_many([QUERY] * 3) as stream,
+    ):
+        next(iter(stream))
+        assert all(requested.acquire(timeout=PLENTY) for _ in range(2))
+        assert exit_code(lambda: stream.__exit__(None, None, None)) == 0
+        released.set()
+        assert [outcome.error for outcome in stream] == [None, None]
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from inside import locked
 from sitestats import InvalidInputError, SiteStatsWarning
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Coverage, read_coverage, read_status, verify
@@ -207,6 +208,19 @@ def test_a_much_shorter_list_is_not_believed_at_once() -> None:
     empty = Dataset()
     empty.update(listing(1, []))
     assert "no website: is it the right account?" in empty.state["doubt"]
+
+
+@pytest.mark.long
+def test_a_doubt_is_known_while_the_warehouse_is_in_use(tmp_path: Path) -> None:
+    """The file beside it has what the last update did not believe, too."""
+    run(tmp_path, Emulator(now=NOW), lists=["pages"])
+    lock = tmp_path / "pipelines" / "sitestats.lock"
+    with (
+        locked(str(lock), busy="not seen"),
+        pytest.warns(SiteStatsWarning, match="coverage as of "),
+    ):
+        status = read_status(pipeline(tmp_path))
+    assert status.doubt == "the service lists no website: is it the right account?"
 
 
 @pytest.mark.filterwarnings("ignore:1 value of the list of websites")
