@@ -22,7 +22,7 @@ client.websites.ensure(["a.example", WebsiteSpec("b.example")]) | 2 added
 query.each(websites)                                        | .each(websites=…)
 query.fields(["pages"])                                     | .fields(*names)
 query.where(page=("/a", "/b"))                              | pages takes several
-query.where(country=["NL"])                                 | [query.where(country=one)
+query.where(country=["NL"])                                 | query.each(country=[…])
 query.where(country="Netherlands")                          | such as 'NL'
 query.path("/blog/*")                                       | .where(page='/blog/*')
 query.on(datetime(2026, 3, 1, 12))                          | give its .date()

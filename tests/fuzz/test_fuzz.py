@@ -215,13 +215,16 @@ def check_result(result: Any) -> None:
     if hasattr(result, "from_dict"):
         values = json.loads(json.dumps(result.to_dict()))
         again = type(result).from_dict(values)
-        assert (again, again.to_dict()) == (result, values)
+        assert again.to_dict() == values
+        assert again == result or has_half_of_a_pair(values)
     if isinstance(result, Stats):
         assert isinstance(result.raw(), dict)
         json.dumps(result.to_dict())
         json.dumps(result.compare_to(result).to_dict())
         for entries in lists_of(result):
-            assert type(entries).from_dict(entries.to_dict()) == entries
+            values = entries.to_dict()
+            again = type(entries).from_dict(values)
+            assert again == entries or has_half_of_a_pair(values)
             assert len(entries.to_arrow()) == len(entries)
     if isinstance(result, Stats | WebsiteList):
         json.dumps(result.to_dicts())
@@ -229,6 +232,11 @@ def check_result(result: Any) -> None:
         frames = [result.to_pandas(), result.to_polars(), result.to_arrow()]
         assert {len(frame) for frame in frames} == {len(result.to_dicts())}
         result.to_excel(io.BytesIO())
+
+
+def has_half_of_a_pair(values: object) -> bool:
+    """Whether JSON has half of a surrogate pair, which is an escape there."""
+    return r"\\ud" in json.dumps(values)
 
 
 def lists_of(stats: Any) -> list[Entries[Any]]:

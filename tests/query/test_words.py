@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sitestats
@@ -232,6 +232,7 @@ def test_a_key_at_a_wrong_place_is_in_no_frame() -> None:
         assert "sa_key_1234567890" not in str(it.value)
 
 
+@example(date(2000, 1, 2), "%Y/%m/%d")
 @given(st.dates(), st.sampled_from(["%Y/%m/%d", "%d %B %Y", "%B %-d, %Y", "%Y%m%d"]))
 def test_a_day_in_another_form_is_told_as_it_is_sent(day: date, form: str) -> None:
     """The error about a day that people write otherwise has that day, and no other."""

@@ -249,11 +249,13 @@ def _in_another_form(text: str) -> str:
 
     # A part that is not in the text is that of the default.
     defaults = [datetime(y, m, d, tzinfo=UTC) for y, m, d in _DIFFERING]
+    # Behind a year of four digits the month comes first.
+    orders = (False,) if re.match("[0-9]{4}", text) else (False, True)
     try:
         found = {
             parse(text, dayfirst=is_day_first, default=default, ignoretz=True).date()
             for default in defaults
-            for is_day_first in (False, True)
+            for is_day_first in orders
         }
     except (ValueError, OverflowError):
         return ""
