@@ -504,7 +504,7 @@ def test_what_failed_is_on_stderr(
     line, summary = done.err.splitlines()
     assert line.startswith("sitestats: nobody.example today-4d to yesterday: the servi")
     assert summary == "sitestats: 1 of 3 failed"
-    emulator.fail_next(1, status=503)
+    emulator.fail_next(1, status=503, path=f"/{HOST}.json")
     assert run(command, *hosts, *LAST, "--retries", 0).code == 4
 
 
