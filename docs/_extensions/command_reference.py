@@ -32,7 +32,7 @@ def reference() -> str:
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
-    """The section of a command, and those of the commands below it."""
+    """The section of a command, and the sections of the commands below it."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield f"## {context.command_path}\n\n```text\n{usage}\n```\n"
     yield from _help(command.help or "")

@@ -52,7 +52,7 @@ def write_workbook(
 
     Raises:
         MissingExtraError: XlsxWriter is not installed.
-        UsageError: The file's name ends otherwise than a workbook's, or a list has more
+        UsageError: The file's name is not a workbook's, or a list has more
             rows than a sheet.
         OSError: The file can't be written.
     """

@@ -247,7 +247,7 @@ def _in_another_form(text: str) -> str:
     """
     from dateutil.parser import parse
 
-    # A part that is not in the text is that of the default.
+    # A part that the text lacks is taken from the default.
     defaults = [datetime(y, m, d, tzinfo=UTC) for y, m, d in _DIFFERING]
     # Behind a year of four digits the month comes first.
     orders = (False,) if re.match("[0-9]{4}", text) else (False, True)

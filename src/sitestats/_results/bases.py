@@ -199,7 +199,7 @@ class HasRows(Generic[FieldT]):
 
         Raises:
             MissingExtraError: XlsxWriter is not installed.
-            UsageError: The path ends otherwise than in ``.xlsx``, such as in ``.csv``;
+            UsageError: The path does not end in ``.xlsx``, but in ``.csv``, say;
                 or a list has more rows than a sheet.
             OSError: The file can't be written.
 
