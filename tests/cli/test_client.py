@@ -81,6 +81,22 @@ def test_a_profile_is_a_whole_account(
     assert "the profile 'work' has no API key and no user ID" in done.err
 
 
+def test_a_key_file_that_can_not_be_read_is_named(
+    emulator: Emulator, run: Run, config: Callable[..., Path]
+) -> None:
+    """By its path, if it is there; else by its folder, since what is missing may be a
+    key in place of its file.
+    """
+    folder = config(key_file=".").parent
+    check = ("check", "--profile", "work")
+    assert f"Is a directory: '{folder}" in "".join(run(*check).out.splitlines())
+    for name in ("none.key", KEY):
+        config(key_file=name)
+        done = run(*check)
+        assert (done.code, name in done.out + done.err) == (2, False)
+        assert f"No such file or directory, in '{folder}'" in done.out
+
+
 def test_profiles_are_listed(
     emulator: Emulator,
     run: Run,

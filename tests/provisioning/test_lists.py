@@ -193,6 +193,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     ]),
     "a key twice": ("a", '["a.example", {"timezone": "UTC", "timezone": null}]', [
         (": websites[1]", "two columns or keys are the timezone"),
+        (": websites[1]: hostname", "is not a valid"),
     ]),
     "the list twice": ("a", '{"websites": ["a.example"], "websites": []}', [
         ("", "the list 'websites' and no more"),
@@ -204,6 +205,14 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         (":2: hostname", "'#a.example' is not a valid"),
     ]),
     "numbers": ("a.json", '["a.example", 7]', [(": websites[1]", "not 7")]),
+    "columns that are there twice hide no other mistake": (
+        "a.csv",
+        "hostname,host-name,timezone\na.example,,utc",
+        [
+            (":2", "two columns or keys are the hostname"),
+            (":2: timezone", "did you mean 'UTC'?"),
+        ],
+    ),
     "zone": (
         "a.toml",
         "[[websites]]\nhostname = 'a.example'\ntimezone  =  'europe/amsterdam'",
@@ -422,18 +431,25 @@ CELLS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("value", "words"), CELLS.values(), ids=CELLS)
 def test_a_cell_that_looks_otherwise_is_refused(value: object, words: str) -> None:
-    """The error has the sheet and the cell, and what to do there."""
-    rows = [["hostname", "timezone"], ["a.example", "UTC"], ["b.example", value]]
+    """The error has the sheet and the cell, and what to do there. It hides no other
+    mistake of its row; and who needs the host names alone does not get it.
+    """
+    header = ["hostname", "timezone", "public"]
+    rows = [header, ["a.example", "UTC"], ["b.example", value, "perhaps"]]
 
     def merge(sheet: Any) -> None:
         if value is None:
             sheet.merge_cells("B2:B3")
 
+    data = workbook(*rows, change=merge)
     with pytest.raises(InvalidInputError) as caught:
-        load(workbook(*rows, change=merge), "x.xlsx")
-    (problem,) = caught.value.problems
+        load(data, "x.xlsx")
+    problem, other = caught.value.problems
     assert problem.where == "x.xlsx: Liste!B3"
     assert words in problem.message
+    assert other.where == "x.xlsx: Liste!3: public"
+    names = [host.text for host in read_hostnames(io.BytesIO(data))]
+    assert names == ["a.example", "b.example"]
 
 
 def test_what_is_hidden_is_told() -> None:

@@ -101,6 +101,7 @@ def test_a_plan_prints_as_lines() -> None:
         "public is true and should be false; label is not set and should be 'shop'\n"
         f"{BY_HAND}"
     )
+    assert (len(PLAN), [*PLAN]) == (3, [*PLAN.items])
     assert PLAN.changes() == str(PLAN).replace("present    there.example\n", "")
     assert repr(PLAN) == f"<ProvisioningPlan of {PLAN.summary()}>"
     assert str(plan_websites([], WebsiteList())) == "0 websites: nothing to do"

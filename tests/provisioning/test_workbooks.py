@@ -92,6 +92,11 @@ DECLARED: dict[str, Callable[[], bytes]] = {
     ),
     "no dimension": lambda: with_pattern(workbook(), "<dimension [^>]*>", ""),
     "no references": lambda: with_pattern(workbook(), '(<c|<row) r="[^"]*"', r"\1"),
+    "merged beside the list": lambda: workbook(
+        change=lambda _, sheet: [
+            sheet.merge_range(0, column, 9, column, "") for column in range(5, 50)
+        ]
+    ),
     "formulas of small charts": lambda: with_pattern(
         with_last_cell_formatted(),
         "</worksheet>",

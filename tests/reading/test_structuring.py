@@ -73,9 +73,9 @@ def test_nothing_but_an_integer_is_an_integer(value: Any, kind: str) -> None:
     assert wrong(visitors=value) == [f"$.visitors: expected an integer, got {kind}"]
 
 
-@pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400])
+@pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400, -1, -0.5])
 def test_nothing_but_a_number_is_a_number(value: Any) -> None:
-    """An integer is a number, and nothing else is."""
+    """An integer is a number, and nothing else is; nor are fewer than 0 seconds."""
     (problem,) = wrong(seconds_on_page=value)
     assert problem.startswith("$.seconds_on_page: ")
     assert read_response(ALL, FULL).seconds_on_page == 30.0
@@ -217,6 +217,8 @@ def test_seconds_are_read_only_when_they_were_requested() -> None:
     (problem,) = wrong(pages=[*FULL["pages"], entry(seconds_on_page="soon")])
     where, what = "$.pages[2].seconds_on_page", "expected a number"
     assert problem == f"{where}: {what}, got the string 'soon'"
+    (problem,) = wrong(pages=[*FULL["pages"], entry(seconds_on_page=-0.5)])
+    assert problem == f"{where}: expected a number from 0, got the number -0.5"
 
 
 @pytest.mark.parametrize(

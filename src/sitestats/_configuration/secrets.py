@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -10,7 +11,7 @@ from enum import Enum
 from typing import Any, Final, NoReturn
 
 from sitestats._base.errors import ConfigurationError, warn
-from sitestats._base.text import shown
+from sitestats._base.text import plain, shown
 
 SHORTEST: Final = 4
 """A credential of fewer characters is in many words, so it is not redacted."""
@@ -134,20 +135,29 @@ def read_key_file(path: Secret, source: str) -> Secret:
     if secret is None:
         stray = path.stray()
         advice = f"; {stray}" if stray else ""
-        message = f"{source} names a file that can't be read: {why}{advice}"
+        place = _place(path)
+        message = f"{source} names a file that can't be read: {why}{place}{advice}"
         raise ConfigurationError(message)
     if secret.fits(""):
         raise ConfigurationError(
             f"{source} names a file that is empty: it holds the credential alone, such "
-            f"as sa_api_key_0123, and is {shown(path.reveal())}"
+            f"as sa_api_key_0123, and is '{plain(path.reveal())}'"
         )
     # Quotes and names come from a shell or from a file of variables.
     if secret.fits(f"[\"'].*|[A-Z_]+=.*|(?s:.){{{_LONGEST + 1}}}"):
         raise ConfigurationError(
             f"{source} names a file that has more than the credential: leave quotes "
-            f"and 'NAME=' out of {shown(path.reveal())} (it is not shown here)"
+            f"and 'NAME=' out of '{plain(path.reveal())}' (it is not shown here)"
         )
     return secret
+
+
+def _place(path: Secret) -> str:
+    """The path for a message, as far as it exists: the rest may be a key."""
+    if os.path.lexists(path.reveal()):
+        return f": '{plain(path.reveal())}'"
+    folder = os.path.dirname(path.reveal())  # noqa: PTH120 - as in _read
+    return f", in '{plain(folder)}'" if os.path.lexists(folder) else ""
 
 
 def _read(path: Secret, source: str) -> tuple[Secret | None, str]:

@@ -37,7 +37,7 @@ from sitestats._base.forks import LockHeldAcrossForks
 from sitestats._base.text import shown
 from sitestats._base.zones import find_zone
 from sitestats._results.entries import entry_class
-from sitestats._results.tables import Count, Hour, Name
+from sitestats._results.tables import Count, Hour, Name, Seconds
 from sitestats._results.websites import AddedWebsite, Website
 from sitestats._wire.messages import JsonValue, load_json
 
@@ -116,6 +116,12 @@ def _number(value: Any, _: object) -> float:
     raise UnreadableError("a number below 1e308", value)
 
 
+def _seconds(value: Any, _: object) -> float:
+    if (seconds := _number(value, float)) < 0:
+        raise UnreadableError("a number from 0", value)
+    return seconds
+
+
 def _number_or_null(value: Any, _: object) -> float | None:
     """A number as it is: what is whole stays an integer."""
     if value is None:
@@ -155,6 +161,7 @@ _BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Count: _count,
     Hour: _hour,
     Name: _name,
+    Seconds: _seconds,
     int | float | None: _number_or_null,
 }
 """How types that are no classes are read."""
@@ -364,7 +371,8 @@ def _kind_of(name: str, in_entries: Collection[str], interval: str | None) -> An
             count: Any = Count
             return count | None if row.nullable else count
         case "number":
-            return float | None if row.nullable else float
+            seconds: Any = Seconds
+            return seconds | None if row.nullable else seconds
         case "histogram":
             read: Any = _ROWS.get(interval or "day", DayRow)
             return tuple[read, ...]

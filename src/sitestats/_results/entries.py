@@ -45,7 +45,7 @@ from sitestats._words import field_meant
 
 from . import late
 from .bases import Row, Rows, draw, read_as_dataclass
-from .tables import Column, Count, Hour, column_of
+from .tables import Column, Count, Hour, Seconds, column_of
 
 if TYPE_CHECKING:
     Moment: TypeAlias = dt.datetime
@@ -126,7 +126,7 @@ class TimedListEntry(ListEntry, frozen=True, gc=False):
 
     # Type checkers know the property above, which a slot may not override.
     if not TYPE_CHECKING:
-        seconds_on_page: float | None = None
+        seconds_on_page: Seconds | None = None
 
 
 class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
@@ -153,7 +153,7 @@ class TimedPageEntry(PageEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = TimedListEntry.columns
 
     if not TYPE_CHECKING:
-        seconds_on_page: float | None = None
+        seconds_on_page: Seconds | None = None
 
 
 class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):

@@ -25,6 +25,7 @@ from sitestats._wire.values import for_json
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 Hour: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=23)]
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 

@@ -81,9 +81,10 @@ def read_hostnames(
     hosts: list[ListedHostname] = []
     with Problems() as problems:
         for where, fields in load_fields(path, columns, problems, ignore=None):
-            if isinstance(host := fields.get("hostname"), str):
+            host = fields.get("hostname")
+            if isinstance(host, str):
                 hosts.append(ListedHostname(host, where))
-            else:
+            elif not isinstance(host, Problem):
                 problems.append(
                     problem(f"a host name is text, not {shown(host)}", where)
                 )
@@ -97,11 +98,11 @@ def load_fields(
     *,
     ignore: bool | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The place of each website of a list, and its fields; *problems* gets what is
-    wrong with the others.
+    """The place of each website of a list, and its fields. A field that can't be read
+    is a ``Problem``, which is in *problems* too.
 
-    With *ignore*, unknown columns are left out; with None, also those that resemble a
-    field, and without a warning.
+    With *ignore*, unknown columns are left out; with None, all but the host names, and
+    without a warning.
 
     Raises:
         InvalidInputError: The list or its columns can't be understood, or it has no
@@ -136,9 +137,9 @@ def load_fields(
                 )
             elif field is not None:
                 fields[field] = _as_field(field, value)
-        wrong = [value for value in fields.values() if isinstance(value, Problem)]
-        problems += wrong
-        if not wrong:
+        problems += [value for value in fields.values() if isinstance(value, Problem)]
+        # What is wrong with the whole row says nothing of its values.
+        if "" not in fields:
             yield where, {key: one for key, one in fields.items() if one is not None}
 
 
@@ -156,7 +157,11 @@ def _fields_of(
 ) -> dict[str, str]:
     """The field that each of the *names* in a list stands for, if any."""
     known = {folded(field): field for field in _FIELDS} | {"ispublic": "public"}
-    known = {key: field for key, field in known.items() if field not in columns}
+    known = {
+        key: field
+        for key, field in known.items()
+        if field not in columns and ignore is not None
+    }
     known |= {folded(column): field for field, column in columns.items()}
     fields = {name: known[folded(name)] for name in names if folded(name) in known}
     others = [name for name in names if folded(name) not in {*known, *OF_THE_SERVICE}]

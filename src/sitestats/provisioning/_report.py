@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final, Literal, Never, TypeAlias, get_args
 
 import attrs
@@ -135,12 +135,21 @@ class ProvisionedWebsite(Value):
 
 @attrs.frozen(repr=False)
 class _Items(HasRows[Never], Displayed, Named):
-    """One item for each specification: what plans and reports have in common."""
+    """One item for each specification: what plans and reports have in common.
+
+    A plan and a report have a length, and can be iterated.
+    """
 
     _worked_out: ClassVar[tuple[str, ...]] = ("complete",)
 
     items: tuple[ProvisionedWebsite, ...]
     """The outcome of each specification, in the given order."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[ProvisionedWebsite]:
+        return iter(self.items)
 
     @property
     def present(self) -> tuple[ProvisionedWebsite, ...]:

@@ -29,6 +29,11 @@ from sitestats._wire.values import Value
 
 from ._lists import load_fields
 
+_IS_ZONE_TOLD: Final = ContextVar("_IS_ZONE_TOLD", default=True)
+"""Whether a specification warns of a zone that is not what people mean by its name."""
+_VALID: Final = {"hostname": "example.com", "accept_differing": False}
+"""What stands for a value that can't be read; elsewhere None does."""
+
 
 @attrs.frozen
 class WebsiteSpec(Value):
@@ -78,7 +83,9 @@ class WebsiteSpec(Value):
                 if value is not None or name == "hostname":
                     value = problems.check(website_value, name, value)
                 object.__setattr__(self, name, value)
-            _note_zone(self.timezone)
+            zone = self.timezone if _IS_ZONE_TOLD.get() else None
+            if zone is not None and (meaning := hidden_meaning(zone)):
+                warn(meaning)
             accepts = cast("object", self.accept_differing)
             if not isinstance(accepts, bool):
                 message = f"must be true or false, not {shown(accepts)}"
@@ -166,20 +173,24 @@ class WebsiteSpec(Value):
         """
         unique: dict[str, tuple[WebsiteSpec, str]] = {}
         again: list[str] = []
-        zones: dict[str, str] = {}
         given: dict[str, Any] = {"hostname": "", "accept_differing": accept_differing}
         with Problems() as problems:
             for where, fields in load_fields(
                 path, columns, problems, ignore=ignore_columns
             ):
+                wrong = [k for k, v in fields.items() if isinstance(v, Problem)]
+                # Whatever is valid there lets the other values be checked.
+                values = fields | {name: _VALID.get(name) for name in wrong}
                 try:
-                    with _zones_noted(zones, where):
-                        spec = cls(**given | fields)
+                    with _zones_untold():
+                        spec = cls(**given | values)
                 except InvalidInputError as error:
                     problems += [
                         attrs.evolve(problem, where=f"{where}: {problem.where}")
                         for problem in error.problems
                     ]
+                    continue
+                if wrong:
                     continue
                 first, there = unique.setdefault(spec.hostname, (spec, where))
                 if first != spec:
@@ -191,8 +202,13 @@ class WebsiteSpec(Value):
                 f"websites that are listed again count once: {again[0]}"
                 + (f" and {len(again) - 1:,} more" if again[1:] else "")
             )
-        for zone, where in zones.items():
-            warn(f"{where}: {hidden_meaning(zone)}")
+        # Each zone is told once, at its first place.
+        zones: dict[str, str] = {}
+        for spec, there in unique.values():
+            zones.setdefault(spec.timezone or "", there)
+        for zone, there in zones.items():
+            if meaning := hidden_meaning(zone):
+                warn(f"{there}: {meaning}")
         return tuple(spec for spec, _ in unique.values())
 
     @classmethod
@@ -216,7 +232,7 @@ class WebsiteSpec(Value):
         if {"timezone", "is_public", "label"}.intersection(website.unknown):
             raise InvalidInputError(website.problems)
         # It is there, whatever its zone means.
-        with _zones_noted({}):
+        with _zones_untold():
             return cls(
                 website.hostname,
                 timezone=website.timezone,
@@ -225,32 +241,14 @@ class WebsiteSpec(Value):
             )
 
 
-_NOTED: Final[ContextVar[tuple[dict[str, str], str] | None]] = ContextVar(
-    "_NOTED", default=None
-)
-"""Where the zones are noted that mislead, and the place; None to warn of each."""
-
-
 @contextmanager
-def _zones_noted(zones: dict[str, str], where: str = "") -> Generator[None]:
-    """Note the first place of each zone that misleads, in place of a warning."""
-    before = _NOTED.set((zones, where))
+def _zones_untold() -> Generator[None]:
+    """Let specifications be made without a warning of a zone that misleads."""
+    before = _IS_ZONE_TOLD.set(False)
     try:
         yield
     finally:
-        _NOTED.reset(before)
-
-
-def _note_zone(zone: str | None) -> None:
-    meaning = None if zone is None else hidden_meaning(zone)
-    if zone is None or meaning is None:
-        return
-    noted = _NOTED.get()
-    if noted is None:
-        warn(meaning)
-    else:
-        zones, where = noted
-        zones.setdefault(zone, where)
+        _IS_ZONE_TOLD.reset(before)
 
 
 def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
@@ -326,7 +324,7 @@ def as_added(spec: WebsiteSpec) -> WebsiteSpec:
     """*spec* with the defaults for what it leaves out."""
     timezone, public = spec.timezone or "UTC", bool(spec.public)
     # What the zone means was told when the specification was made.
-    with _zones_noted({}):
+    with _zones_untold():
         return attrs.evolve(spec, timezone=timezone, public=public)
 
 

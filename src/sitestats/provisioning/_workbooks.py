@@ -6,12 +6,11 @@ import io
 import warnings
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any, Final
 from xml.etree import ElementTree as ET
-from xml.parsers import expat
 
 import attrs
 
@@ -116,42 +115,38 @@ def _read(book: Any, name: str) -> tuple[list[tuple[str, list[Any]]], list[str]]
     if sheet.sheet_state != "visible":
         refuse("the first sheet is hidden: show it, or move it to the end", where)
     notes: list[str] = []
-    more = [one for one in others if len(_scan(one, most_rows=1).filled) > 1]
+    more = [one for one in others if len([*islice(Sheet(one).read(), 2)]) > 1]
     if unread := [shown(one.title) for one in more]:
         notes.append(f"{where} is the only sheet that is read, not {', '.join(unread)}")
-    found = _scan(sheet)
+    found = Sheet(sheet)
+    filled = dict(found.read())
     if found.hidden_rows:
         rows = counted(found.hidden_rows, "hidden row")
         notes.append(f"{where}: {rows} will count as the others do")
-    if any(column <= found.widest for column in found.hidden_columns):
+    widest = max((max(cells) for cells in filled.values()), default=0)
+    if any(column <= widest for column in found.hidden_columns):
         notes.append(f"{where}: hidden columns will count as the others do")
-    return [*_rows(sheet, found, where)], notes
+    covered = _covered(found.merged, [*filled], widest)
+    cells_by_row: list[tuple[str, list[Any]]] = [
+        (
+            f"{where}!{number}",
+            [
+                problem(_MERGED, _place(where, number, column))
+                if (number, column) in covered
+                else _shown(cells.get(column), where)
+                for column in range(1, widest + 1)
+            ],
+        )
+        for number, cells in filled.items()
+    ]
+    return cells_by_row, notes
 
 
-def _rows(sheet: Any, found: Found, where: str) -> Iterator[tuple[str, list[Any]]]:
-    covered, filled = found.covered(), {*found.filled}
-    # A sheet may say that it has a million rows, of which most are missing or formatted
-    # alone. What is below the last value is not read.
-    sheet.reset_dimensions()
-    rows = sheet.iter_rows(max_row=max(filled, default=1), max_col=found.widest or 1)
-    for number, row in enumerate(rows, start=1):
-        if number in filled:
-            yield (
-                f"{where}!{number}",
-                [
-                    problem(_MERGED, _place(where, number, column))
-                    if (number, column) in covered
-                    else _shown(cell, where, number, column)
-                    for column, cell in enumerate(row, start=1)
-                ],
-            )
-
-
-def _shown(cell: Any, where: str, row: int, column: int) -> str | bool | Problem:
+def _shown(cell: Any, where: str) -> str | bool | Problem:
     """The text or truth value that a cell of a workbook shows, or a ``Problem``."""
-    value, kind = cell.value, cell.data_type
-    if value is None:
+    if cell is None:
         return ""
+    value, kind = cell.value, cell.data_type
     # LibreOffice saves a value that it read as a truth value in this way.
     if kind == "f" and value in ("=TRUE()", "=FALSE()"):
         return bool(value == "=TRUE()")
@@ -164,7 +159,7 @@ def _shown(cell: Any, where: str, row: int, column: int) -> str | bool | Problem
             return f"{value:.0f}"
         kind = "d"
     if kind in _WRONG_CELLS:
-        return problem(_WRONG_CELLS[kind], _place(where, row, column))
+        return problem(_WRONG_CELLS[kind], _place(where, cell.row, cell.column))
     # Its XML has _x000D_ for what XML can't hold.
     escape = load_extra("openpyxl.utils.escape", extra="excel")
     return str(escape.unescape(str(value)))
@@ -175,109 +170,76 @@ def _place(where: str, row: int, column: int) -> str:
     return f"{where}!{utils.get_column_letter(column)}{row}"
 
 
-# --- what a sheet says about its cells -------------------------------------------
+def _covered(
+    areas: Iterable[str], rows: Sequence[int], widest: int
+) -> set[tuple[int, int]]:
+    """The rows and columns that merged cells cover within a list, without the first
+    cell of each area, which has the value.
+    """
+    utils = load_extra("openpyxl.utils", extra="excel")
+    covered: set[tuple[int, int]] = set()
+    most = len(rows) * widest
+    for area in areas:
+        left, top, right, bottom = utils.range_boundaries(area)
+        columns = range(left, min(right, widest) + 1)
+        among = rows[bisect_left(rows, top) : bisect_right(rows, bottom)]
+        most -= len(columns) and len(among)
+        if most < 0:
+            # Cells that are merged twice would take hours.
+            raise ValueError(area)
+        covered |= {*product(among, columns)} - {(top, left)}
+    return covered
 
 
 @attrs.define
-class Found:
-    """What the XML of a sheet has, in the order of its rows."""
+class Sheet:
+    """A sheet, which is read once. What is only formatted is not kept.
 
-    filled: list[int] = attrs.field(factory=list[int])
-    """The rows that have a value or a formula."""
-    widest: int = 0
-    """The last column that has one."""
+    openpyxl's own ways to read a sheet keep an object of each formatted cell and row,
+    of which there may be a million; or leave out what is merged and hidden.
+    """
+
+    _sheet: Any
     hidden_rows: int = 0
-    """How many of these rows are hidden."""
+    """How many rows with a value are hidden."""
     hidden_columns: list[int] = attrs.field(factory=list[int])
     """The first column of each hidden group."""
     merged: list[str] = attrs.field(factory=list[str])
     """The ranges of merged cells, such as ``"A1:B2"``."""
 
-    def covered(self) -> set[tuple[int, int]]:
-        """The rows and columns of what merged cells cover, without the first of each
-        area, which has the value.
-        """
-        utils = load_extra("openpyxl.utils", extra="excel")
-        covered: set[tuple[int, int]] = set()
-        number = 0
-        for area in self.merged:
-            left, top, right, bottom = utils.range_boundaries(area)
-            begin, end = (
-                bisect_left(self.filled, top),
-                bisect_right(self.filled, bottom),
-            )
-            number += end - begin
-            if number > len(self.filled) * self.widest:
-                # Cells that are merged twice would take hours.
-                raise ValueError(area)
-            columns = range(left, min(right, self.widest) + 1)
-            covered |= {*product(self.filled[begin:end], columns)} - {(top, left)}
-        return covered
+    def read(self) -> Iterator[tuple[int, dict[int, Any]]]:
+        """The rows that have a value or a formula, each with its cells by column."""
+        reading = load_extra("openpyxl.worksheet._reader", extra="excel")
+        cell_of = load_extra("openpyxl.cell.read_only", extra="excel").ReadOnlyCell
+        # What is a date is seen from the formats, as other numbers are.
+        parser = reading.WorkSheetParser(None, self._sheet._shared_strings)  # noqa: SLF001
+        last = 0
+        # openpyxl has no public names for what streams a sheet.
+        with self._sheet._get_source() as file:  # noqa: SLF001
+            for _, element in ET.iterparse(file):  # noqa: S314 - expat limits entities
+                match element.tag.rpartition("}")[2]:
+                    case "row":
+                        number, found = parser.parse_row(element)
+                        parser.row_dimensions.clear()
+                        cells = {
+                            cell["column"]: cell_of(self._sheet, **cell)
+                            for cell in found
+                            if cell["value"] is not None
+                        }
+                        if cells and number <= last:
+                            raise ValueError(number)
+                        if cells:
+                            last = number
+                            self.hidden_rows += _is_hidden(element)
+                            yield number, cells
+                        element.clear()
+                    case "col" if _is_hidden(element):
+                        self.hidden_columns.append(int(element.attrib["min"]))
+                    case "mergeCell":
+                        self.merged.append(element.attrib["ref"])
+                    case _:
+                        pass
 
 
-def _scan(sheet: Any, most_rows: int | None = None) -> Found:
-    """Find the values of a sheet without making them, until there are more rows.
-
-    openpyxl makes an object of each cell, and keeps one of each row that has a height:
-    a million that are formatted alone take it ten seconds and half a gigabyte. When it
-    streams, it has neither merged cells nor what is hidden.
-    """
-    scanner = _Scanner()
-    # openpyxl has no public name for the XML of a sheet that it streams.
-    with sheet._get_source() as file:  # noqa: SLF001
-        while chunk := file.read(2**16):
-            scanner.parser.Parse(chunk)
-            if most_rows is not None and len(scanner.found.filled) > most_rows:
-                return scanner.found
-    scanner.parser.Parse(b"", True)  # noqa: FBT003 - expat's way to say that it ends
-    return scanner.found
-
-
-class _Scanner:
-    """Reads the XML of a sheet, of whatever namespace."""
-
-    def __init__(self) -> None:
-        self.found = Found()
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._start
-        utils = load_extra("openpyxl.utils", extra="excel")
-        self._column_of: Any = utils.column_index_from_string
-        self._row = 0
-        self._column = 0
-        self._is_hidden = False
-        self._is_in_cell = False
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        match name.rpartition(":")[2]:
-            case "row":
-                self._row = int(attributes.get("r", self._row + 1))
-                self._column = 0
-                self._is_hidden = attributes.get("hidden") in {"1", "true"}
-                self._is_in_cell = False
-            case "c":
-                self._column += 1
-                if reference := attributes.get("r"):
-                    letters = reference.rstrip("0123456789")
-                    self._column = self._column_of(letters)
-                self._is_in_cell = True
-            case "v" | "f" | "is":
-                if self._is_in_cell:
-                    self._fill()
-            case "col":
-                if attributes.get("hidden") in {"1", "true"}:
-                    self.found.hidden_columns.append(int(attributes["min"]))
-            case "mergeCell":
-                self.found.merged.append(attributes["ref"])
-            case _:
-                # Small charts and conditions have formulas, too.
-                self._is_in_cell = False
-
-    def _fill(self) -> None:
-        found = self.found
-        found.widest = max(found.widest, self._column)
-        last = found.filled[-1] if found.filled else 0
-        if self._row < last:
-            raise ValueError(self._row)
-        if self._row > last:
-            found.filled.append(self._row)
-            found.hidden_rows += self._is_hidden
+def _is_hidden(element: ET.Element) -> bool:
+    return element.get("hidden") in {"1", "true"}
