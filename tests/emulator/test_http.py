@@ -77,12 +77,11 @@ def test_a_stream_of_httpx(emulator: Emulator, address: str) -> None:
 BROKEN = [
     ([CHUNKED], b"x\r\n"),
     ([CHUNKED], b"2\r\nabc\r\n0\r\n\r\n"),
-    ([CHUNKED], b"ffffffff\r\n"),
+    ([CHUNKED], b"ffffffffffffffffff\r\n"),
     ([CHUNKED, "Content-Length: 3"], b"abc"),
     (["Transfer-Encoding: gzip, chunked"], b"0\r\n\r\n"),
     (["Content-Length: many"], b""),
     (["Content-Length: 1", "Content-Length: 2"], b"ab"),
-    (["Content-Length: 99999999999"], b""),
     (["X-Blank : 1"], b""),
     (["no header"], b""),
 ]
@@ -97,6 +96,28 @@ def test_what_is_not_http_is_json(emulator: Emulator, address: str) -> None:
     status, data = exchange(address, b"GET /example.com.json HTTP/x\r\n\r\n")
     assert (status, data["ok"]) == (400, False)
     assert emulator.websites == ("example.com",)
+
+
+OFFERS = [
+    ["Expect: 100-continue", f"Content-Length: {len(NEW)}"],
+    ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEA"],
+]
+
+
+def test_what_curl_and_java_offer_is_no_obstacle(
+    emulator: Emulator, address: str
+) -> None:
+    """Neither who waits to be told to go on, nor who offers HTTP/2, waits in vain."""
+    (expect, upgrade), host = OFFERS, address.partition(":")
+    with socket.create_connection((host[0], int(host[2])), timeout=10) as connection:
+        connection.sendall(head(emulator, "POST /api/websites/add", *expect))
+        assert connection.recv(99) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(NEW)
+        for path in ("/new.example.json", "/example.com.json"):
+            assert connection.recv(9999).startswith(b"HTTP/1.1 ")
+            connection.sendall(head(emulator, f"GET {path}", *upgrade))
+        assert connection.recv(9999).startswith(b"HTTP/1.1 200 ")
+    assert emulator.websites == ("example.com", "new.example")
 
 
 def test_a_body_that_is_cut_off_is_not_processed(

@@ -17,8 +17,7 @@ import attrs
 
 from sitestats._wire.messages import HttpResponse
 
-from ._delivery import HOST
-from ._http import RecordedRequest
+from ._http import HOST, RecordedRequest
 from ._responses import encode
 from ._settings import check_flag, check_names
 

@@ -6,6 +6,7 @@ Apart from the pytest plugin, only this module of the emulator imports the clien
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -24,9 +25,9 @@ from sitestats._wire.messages import HttpResponse
 
 from . import _control, _traffic
 from ._access import Website, host_name
-from ._delivery import HOST, EmulatorTransport, Serving, client_of
+from ._delivery import EmulatorTransport, client_of
 from ._faults import NO_FAULT, Fault, sent_body, sent_headers
-from ._http import RecordedRequest
+from ._http import HOST, RecordedRequest
 from ._loading import Loaded, read
 from ._periods import DAY
 from ._rows import Rows
@@ -156,7 +157,7 @@ class Emulator:
         self._clients = WeakSet[sitestats.Client | sitestats.AsyncClient]()
         self._host: str | None = None
         """The address that it is served on."""
-        self._beside: dict[str, Serving] = {}
+        self._beside: dict[str, AbstractContextManager[str]] = {}
         """The emulators that a program has started beside this one, by their ports."""
 
     @classmethod
@@ -453,6 +454,14 @@ class Emulator:
         ...     address.startswith("http://127.0.0.1:")
         True
         """
+        if sys.platform == "emscripten":
+            raise OSError(
+                "Pyodide has no sockets to listen on: use emulator.client() or "
+                "emulator.async_client(), or serve the emulator elsewhere"
+            )
+        from ._server import Serving
+
+        check_whole("port", port, 0, 65535)
         self._host = host
         return Serving(self._handle, host, port, at_end=self._stop_all_beside)
 
@@ -471,23 +480,21 @@ class Emulator:
             raise ValueError(
                 f"{_MOST_BESIDE} emulators are running: POST /-/stop ends one of them"
             )
-        serving = Serving(other._handle, self._host, 0, at_end=other._stop_all_beside)
-        other._host = self._host
+        serving = other.serve(host=self._host)
         port = serving.__enter__().rpartition(":")[2]
         self._beside[port] = serving
         return port
 
     def _stop_beside(self, base_url: object) -> None:
         port = str(base_url).rstrip("/").rpartition(":")[2]
-        serving = self._beside.pop(port, None)
-        if serving is None:
+        if port not in self._beside:
             raise ValueError(f"no emulator was started on port {port}")
-        serving.__exit__()
+        self._beside.pop(port).__exit__(None, None, None)
 
     def _stop_all_beside(self) -> None:
         while self._beside:
             _, serving = self._beside.popitem()
-            serving.__exit__()
+            serving.__exit__(None, None, None)
 
     # -- recorded requests and simulated failures
 

@@ -14,6 +14,8 @@ from sitestats._wire import messages
 
 _ADDRESS: Final = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
 """The start of a target that is a whole address, as proxies are sent it."""
+HOST: Final = "127.0.0.1"
+"""The address that an emulator listens on."""
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
 """Headers whose values a repr hides, because reprs appear in logs and test reports."""
 
