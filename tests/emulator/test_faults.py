@@ -47,7 +47,7 @@ def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
 def test_headers(emulator: Emulator, http: httpx.Client) -> None:
     """They are sent as given; a fault with headers alone changes nothing else."""
     noon = datetime(2026, 3, 15, 12, tzinfo=UTC)
-    forms = {0: "0", 1.5: "1.5", -1: "-1", "soon": "soon"}
+    forms = {0: "0", 1.5: "1.5", -1: "-1", "soon": "soon", "\xe9t\xe9": "\xe9t\xe9"}
     for value, header in {**forms, noon: "Sun, 15 Mar 2026 12:00:00 GMT"}.items():
         emulator.fail_next(status=503, retry_after=value)  # type: ignore[arg-type]
         assert http.get(TARGET).headers["retry-after"] == header

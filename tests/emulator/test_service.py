@@ -178,6 +178,7 @@ def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
 UNKNOWN = [
     *("/", "/nowhere.example.json", "/example.com", "/example.com/a", "/.json"),
     *("/example.com\\a.json", "/example.coma.json", "/example.com/.json"),
+    *("/example.com/%.json", "/example.com/a%4.json", "/example.com/%zz.json"),
     *("/example.com%00.json", "/%FF.json", "/exa mple.com.json"),
 ]
 

@@ -137,7 +137,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"api_key": "a b"}, "api_key must be printable ASCII without spaces"),
     ({"user_id": "é"}, "user_id must be printable ASCII without spaces"),
     ({"now": datetime(2026, 3, 15)}, "now needs a time zone"),  # noqa: DTZ001 - the point
-    ({"now": "2026-03-15"}, "now must be a datetime, such as datetime(2025"),
+    ({"now": "2026-03-15"}, "now needs a time zone: give a datetime such as"),
+    ({"now": "yesterday"}, "now must be a datetime"),
     ({"now": date(2026, 3, 15)}, "now must be a datetime"),
     ({"now": datetime(1, 1, 1, tzinfo=UTC)}, "now must be in the years 1000 to 9000"),
 ]
@@ -184,6 +185,7 @@ def test_what_does_not_exist_is_not_changed() -> None:
         (partial(emulator.change_website, "example.org"), "is not a website"),
         (partial(emulator.remove_website, "example.org"), "is not a website"),
         (partial(emulator.add_key, access=["no host"]), "not a valid host name"),
+        (partial(emulator.add_key, access=["b.example"]), "is not a website"),
         (partial(Emulator.made_up, 0), "websites must be 1 to"),
         (partial(Emulator.made_up, days=0), "days must be 1 to"),
     ):
@@ -208,6 +210,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"headers": {"Retry-After": "1"}, "retry_after": 2}, "retry-after is given twice"),
     ({"headers": {"Content-Length": "3"}}, "cut_off= breaks a body"),
     ({"redirect": 7}, "headers have texts"),
+    ({"retry_after": 7}, "retry_after needs a status, such as 429"),
     ({"retry_after": True, "status": 503}, "retry_after must be seconds"),
     ({"retry_after": datetime(2026, 3, 1), "status": 503}, "retry_after needs a time"),  # noqa: DTZ001 - the point
     ({}, "say what fails"),
@@ -234,13 +237,16 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"cut_off": -1}, "cut_off must be 0 or more, not -1"),
     ({"garbage": True, "body": "a"}, "garbage=True is a body"),
     ({"reset": True, "status": 500}, "reset=True sends no response"),
+    ({"reset": True, "cut_off": 5}, "reset=True sends no response"),
     ({"status": 204, "body": "a"}, "the status 204 has no body"),
+    ({"status": 304, "cut_off": 5}, "the status 304 has no body"),
     ({"status": 500, "method": "post"}, "method must be in capitals"),
     ({"status": 500, "method": 7}, "method must be text"),
     ({"status": 500, "path": 7}, "path must be text"),
     ({"status": 500, "path": "example.com.json"}, "path begins with '/' or '*'"),
     ({"status": 500, "path": "/a.json?version=6"}, "has no query"),
     ({"status": 500, "path": "/é.json"}, "is percent-encoded"),
+    ({"status": 500, "path": "/a.json#b"}, "is percent-encoded"),
     ({"status": 500, "when": True}, "when must be a function"),
 ]
 

@@ -7,10 +7,10 @@ JSON. ``docs/testing-in-any-language.md`` lists them.
 from __future__ import annotations
 
 import inspect
+import json
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 import attrs
@@ -26,8 +26,6 @@ PREFIX: Final = "/-/"
 
 Emulator: TypeAlias = Any
 """The class ``Emulator``, whose module imports this one."""
-Call: TypeAlias = Callable[[Emulator, RecordedRequest], object]
-"""Does what a path is for, and returns the data of the response."""
 
 
 def respond(emulator: Emulator, request: RecordedRequest) -> HttpResponse:
@@ -39,9 +37,8 @@ def respond(emulator: Emulator, request: RecordedRequest) -> HttpResponse:
     if _is_from_a_page(request):
         error = "a web page can't control the emulator: send this from a program"
         return _response(403, {"ok": False, "error": error})
-    call = _CALLS.get((request.method, request.path.removeprefix(PREFIX)), _unknown)
     try:
-        return _response(200, call(emulator, request))
+        return _response(200, _result(emulator, request))
     except (TypeError, ValueError, OSError) as wrong:
         return _response(400, {"ok": False, "error": str(wrong)})
 
@@ -58,80 +55,55 @@ def _is_from_a_page(request: RecordedRequest) -> bool:
     return "origin" in request.headers or site != "none"
 
 
-# --- the arguments --------------------------------------------------------------------
+def _result(emulator: Emulator, request: RecordedRequest) -> object:
+    """What the path's function or method returns."""
+    name = request.path.removeprefix(PREFIX)
+    check_names([name], _READ | _CALLS, f"a path below {PREFIX}")
+    if request.method == "GET" and name in _READ:
+        return _READ[name](emulator)
+    if name not in _CALLS or request.method != "POST":
+        method = "POST" if name in _CALLS else "GET"
+        raise ValueError(f"{request.path} takes {method}, not {request.method}")
+    call = _CALLS[name]
+    if isinstance(call, str):
+        do = getattr(emulator, call)
+    else:
+        do = partial(call, emulator, request)
+    done = _call(do, _arguments(name, request))
+    return {"ok": True, **(done or {})}
 
 
-def _arguments(request: RecordedRequest) -> dict[str, Any]:
-    """The arguments of a call: an object of JSON, or nothing."""
-    if not request.body.strip():
-        return {}
-    data = _json(request)
-    if not isinstance(data, dict):
-        raise TypeError(f"the body must be a JSON object, not {data!r}")
-    return cast("dict[str, Any]", data)
-
-
-def _json(request: RecordedRequest) -> Any:
+def _arguments(name: str, request: RecordedRequest) -> object:
+    """The arguments: an object of JSON, or nothing; or rows, in JSON or not."""
+    body, given = request.body, dict[str, Any](request.params)
+    # No column of a CSV file begins like JSON.
+    is_file = name == "load" and body.lstrip()[:1] not in {b"", b"[", b"{"}
     try:
-        return request.json()
+        data = body if is_file else json.loads(body.strip() or b"{}")
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the body is not JSON: {error}") from None
+    if isinstance(data, dict):
+        return given | cast("dict[str, Any]", data)
+    has_rows = name in {"load", "websites"}
+    return given | {"rows": data} if has_rows else data
 
 
-def _call(method: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a method with arguments that it has, or say which one is meant."""
-    parameters = inspect.signature(method).parameters
-    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    if not is_open:
-        check_names(arguments, parameters, "an argument")
-    for name, parameter in parameters.items():
-        is_needed = parameter.default is parameter.empty
-        if is_needed and parameter.kind is not parameter.VAR_KEYWORD:
-            _need(name, arguments)
-    return method(**arguments)
+def _call(do: Callable[..., Any], given: Any) -> Any:
+    """Call *do* with arguments that it has, or say which one is meant."""
+    if not isinstance(given, dict):
+        raise TypeError(f"give a JSON object, not {given!r}")
+    arguments = cast("dict[str, Any]", given)
+    signature = inspect.signature(do)
+    if not any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        check_names(arguments, signature.parameters, "an argument")
+    signature.bind(**arguments)
+    return do(**arguments)
 
 
-def _need(name: str, arguments: Mapping[str, Any]) -> None:
-    if name not in arguments:
-        raise TypeError(f"{name} is missing")
+# --- what the paths do ----------------------------------------------------------------
 
 
-def _moment(now: object) -> datetime | None:
-    if now is None:
-        return None
-    if isinstance(now, str):
-        with suppress(ValueError):
-            moment = datetime.fromisoformat(now)
-            if moment.tzinfo is not None:
-                return moment
-    raise ValueError(
-        "now must be ISO 8601 with a zone, such as 2026-03-15T12:00:00Z, or null for "
-        f"the clock, not {now!r}"
-    )
-
-
-# --- the paths ------------------------------------------------------------------------
-
-
-def _unknown(_emulator: Emulator, request: RecordedRequest) -> object:
-    name = request.path.removeprefix(PREFIX)
-    names = list(dict.fromkeys(name for _, name in _CALLS))
-    check_names([name], names, f"a path below {PREFIX}")
-    methods = " or ".join(method for method, known in _CALLS if known == name)
-    raise ValueError(f"{request.path} takes {methods}, not {request.method}")
-
-
-def _same(name: str) -> Call:
-    """Call the method *name*, which returns nothing."""
-
-    def call(emulator: Emulator, request: RecordedRequest) -> object:
-        _call(getattr(emulator, name), _arguments(request))
-        return {"ok": True}
-
-    return call
-
-
-def _about(emulator: Emulator, _request: RecordedRequest | None = None) -> object:
+def _about(emulator: Emulator) -> dict[str, object]:
     return {
         "ok": True,
         "api_key": emulator.api_key,
@@ -141,113 +113,92 @@ def _about(emulator: Emulator, _request: RecordedRequest | None = None) -> objec
     }
 
 
-def _requests(emulator: Emulator, _request: RecordedRequest) -> object:
+def _requests(emulator: Emulator) -> object:
     return [record.to_dict() for record in emulator.requests]
 
 
-def _websites(emulator: Emulator, _request: RecordedRequest) -> object:
+def _websites(emulator: Emulator) -> object:
     websites = emulator._service.websites  # noqa: SLF001 - for this folder
     return [attrs.asdict(website) for website in list(websites.values())]
 
 
-def _add_websites(emulator: Emulator, request: RecordedRequest) -> object:
-    data = _json(request)
-    websites = cast("list[object]", data) if isinstance(data, list) else [data]
+def _add_websites(
+    emulator: Emulator, _request: object, rows: Any = None, **website: Any
+) -> object:
     before = emulator.websites
     try:
-        for website in websites:
-            _add_website(emulator, website)
+        for one in [website] if rows is None else rows:
+            _call(emulator.add_website, one)
     except (TypeError, ValueError):
         # All of them are added, or none.
         for name in emulator.websites[len(before) :]:
             emulator.remove_website(name)
         raise
-    return {"ok": True, "websites": list(emulator.websites)}
+    return {"websites": list(emulator.websites)}
 
 
-def _add_website(emulator: Emulator, website: Any) -> None:
-    if not isinstance(website, dict):
-        raise TypeError(f"a website is a JSON object with a hostname, not {website!r}")
-    _call(emulator.add_website, cast("dict[str, Any]", website))
+def _add_key(emulator: Emulator, _request: object, access: Any = ()) -> object:
+    return {"key": emulator.add_key(access=access)}
 
 
-def _add_key(emulator: Emulator, request: RecordedRequest) -> object:
-    return {"ok": True, "key": _call(emulator.add_key, _arguments(request))}
+def _load(
+    emulator: Emulator, _request: object, rows: Any, hostname: Any = None
+) -> object:
+    if not isinstance(rows, list | bytes):
+        raise TypeError("rows must be a list of JSON objects")
+    return attrs.asdict(emulator.load(rows, hostname=hostname))
 
 
-def _load(emulator: Emulator, request: RecordedRequest) -> object:
-    check_names(request.params, ["hostname"], "a parameter of load")
-    hostname, body = request.params.get("hostname"), request.body
-    # No column of a CSV file begins like JSON.
-    if body.lstrip()[:1] in {b"[", b"{"}:
-        data = _json(request)
-        if isinstance(data, dict):
-            named = cast("dict[str, Any]", data)
-            check_names(named, ["rows", "hostname"], "an argument of load")
-            _need("rows", named)
-            data, hostname = named["rows"], named.get("hostname", hostname)
-        if not isinstance(data, list):
-            raise TypeError("rows must be a list of JSON objects")
-        loaded = emulator.load(data, hostname=hostname)
-    else:
-        loaded = emulator.load(body, hostname=hostname)
-    return {"ok": True, **attrs.asdict(loaded)}
-
-
-def _set_clock(emulator: Emulator, request: RecordedRequest) -> object:
-    emulator.now = _call(_moment, _arguments(request))
+def _set_clock(emulator: Emulator, _request: object, now: Any) -> object:
+    emulator.now = now
     return _about(emulator)
 
 
-def _made(emulator: Emulator, arguments: dict[str, Any]) -> Emulator:
-    """Another emulator, as the arguments describe it."""
-    options = dict(arguments)
-    if "now" in options:
-        options["now"] = _moment(options["now"])
-    kind = cast("Any", type(emulator))
-    names = [*inspect.signature(kind).parameters]
-    check_names(options, [*names, "demo", "made_up", "days"], "a setting")
-    is_demo = options.pop("demo", False)
-    check_flag("demo", is_demo)
-    if is_demo:
-        check_names(options, names, "a setting of the demo")
-        return kind.demo(**options)
+def _made(emulator: Emulator, options: dict[str, Any]) -> Emulator:
+    """Another emulator, as the options describe it."""
+    make = kind = cast("Any", type(emulator))
+    known = [*inspect.signature(kind).parameters, "demo", "made_up"]
     if "made_up" in options:
-        return kind.made_up(options.pop("made_up"), **options)
-    check_names(options, names, "a setting without made_up")
-    return kind(**options)
+        make = partial(kind.made_up, options.pop("made_up"))
+        known = [*known[:-2], "days"]
+    elif "demo" in options:
+        check_flag("demo", options["demo"])
+        make = kind.demo if options.pop("demo") else kind
+    check_names(options, known, "a setting")
+    return make(**options)
 
 
-def _reset(emulator: Emulator, request: RecordedRequest) -> object:
+def _reset(emulator: Emulator, _request: object, **options: Any) -> object:
     own = {"api_key": emulator.api_key, "user_id": emulator.user_id}
-    emulator._become(_made(emulator, own | _arguments(request)))  # noqa: SLF001 - for this folder
+    emulator._become(_made(emulator, own | options))  # noqa: SLF001 - for this folder
     return _about(emulator)
 
 
-def _start(emulator: Emulator, request: RecordedRequest) -> object:
-    other = _made(emulator, _arguments(request))
+def _start(emulator: Emulator, request: RecordedRequest, **options: Any) -> object:
+    other = _made(emulator, options)
     host = re.sub(":[0-9]*$", "", request.headers.get("host", HOST))
     port = emulator._start_beside(other)  # noqa: SLF001 - for this folder
-    about = cast("dict[str, object]", _about(other))
-    return {**about, "base_url": f"http://{host}:{port}"}
+    return {**_about(other), "base_url": f"http://{host}:{port}"}
 
 
-_CALLS: Final[Mapping[tuple[str, str], Call]] = {
-    ("GET", ""): _about,
-    ("POST", "reset"): _reset,
-    ("POST", "clock"): _set_clock,
-    ("GET", "websites"): _websites,
-    ("POST", "websites"): _add_websites,
-    ("POST", "change_website"): _same("change_website"),
-    ("POST", "remove_website"): _same("remove_website"),
-    ("POST", "add_key"): _add_key,
-    ("POST", "load"): _load,
-    ("GET", "requests"): _requests,
-    ("POST", "requests"): _requests,
-    ("POST", "forget_requests"): _same("forget_requests"),
-    ("POST", "fail_next"): _same("fail_next"),
-    ("POST", "clear_faults"): _same("clear_faults"),
-    ("POST", "emulators"): _start,
-    ("POST", "stop"): _same("_stop_beside"),
+_READ: Final[dict[str, Callable[[Emulator], object]]] = {
+    "": _about,
+    "websites": _websites,
+    "requests": _requests,
 }
-"""What each path does, by method and name."""
+"""What each path that is read returns."""
+_CALLS: Final[dict[str, str | Callable[..., Any]]] = {
+    "reset": _reset,
+    "clock": _set_clock,
+    "websites": _add_websites,
+    "change_website": "change_website",
+    "remove_website": "remove_website",
+    "add_key": _add_key,
+    "load": _load,
+    "forget_requests": "forget_requests",
+    "fail_next": "fail_next",
+    "clear_faults": "clear_faults",
+    "emulators": _start,
+    "stop": "_stop_beside",
+}
+"""What each path that changes something calls: a method, or a function."""

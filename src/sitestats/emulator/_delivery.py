@@ -87,7 +87,8 @@ def _response(
     is_whole = not fault.drip and fault.cut_off is None
     stream = httpx.ByteStream(body) if is_whole else _Stream(request, fault, body)
     headers = {**response.headers, "content-length": str(len(response.body))}
-    return httpx.Response(response.status, headers=headers, stream=stream)
+    encoded = [(n.encode(), v.encode("latin-1")) for n, v in headers.items()]
+    return httpx.Response(response.status, headers=encoded, stream=stream)
 
 
 class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, cast
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -79,7 +79,8 @@ class Emulator:
       would be after it.
 
     Args:
-        now: The emulator's present, an aware datetime. By default, it uses the clock.
+        now: The emulator's present: an aware datetime, or a text of one. By default,
+            it uses the clock.
         role: The user's role in the team. ``"owner"``, ``"admin"`` and
             ``"developer"`` can add websites (section 4.2).
         website_limit: The plan's limit of websites (section 4.2), or None for
@@ -119,7 +120,7 @@ class Emulator:
     def __init__(
         self,
         *,
-        now: datetime | None = None,
+        now: datetime | str | None = None,
         role: str = "owner",
         website_limit: int | None = None,
         contains_per_minute: int | None = 60,
@@ -237,8 +238,9 @@ class Emulator:
         return self._service.fixed
 
     @now.setter
-    def now(self, now: datetime | None) -> None:
-        self._service.fixed = now
+    def now(self, now: datetime | str | None) -> None:
+        # attrs converts it.
+        self._service.fixed = cast("datetime | None", now)
 
     @property
     def websites(self) -> tuple[str, ...]:
@@ -331,11 +333,11 @@ class Emulator:
             The key, for ``client(api_key=…)``.
 
         Raises:
-            ValueError: A host name is not valid.
+            ValueError: A website does not exist.
         """
         hostnames = [access] if isinstance(access, str) else access
         key = f"sa_api_key_{uuid4().hex}"
-        self._service.keys[key] = {*map(host_name, hostnames)}
+        self._service.keys[key] = {self._get(name).hostname for name in hostnames}
         return key
 
     def load(

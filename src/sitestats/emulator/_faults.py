@@ -144,7 +144,7 @@ class Fault:
     path: str | None = attrs.field(
         default=None,
         validator=_like(
-            r"[/*][!->@-~]*",
+            r"[/*][!$->@-~]*",
             "begins with '/' or '*', is percent-encoded, and has no query",
         ),
     )
@@ -154,13 +154,16 @@ class Fault:
 
     def check(self) -> None:
         """Raise a ValueError if nothing would fail, or not what was typed."""
-        is_late = self.latency > 0 or self.drip > 0 or self.cut_off is not None
-        if not (self.replaces or self.headers or is_late):
+        is_late = self.latency > 0 or self.drip > 0
+        parts = self.status, self.body, self.cut_off
+        has_part = any(part is not None for part in parts) or bool(self.headers)
+        if not (self.reset or has_part or is_late):
             raise ValueError("say what fails: pass status=, body=, latency=, …")
-        has_response = self.status is not None or self.body is not None
-        if self.reset and (has_response or self.headers):
+        if "retry-after" in self.headers and self.status is None:
+            raise ValueError("retry_after needs a status, such as 429 or 503")
+        if self.reset and (has_part or self.drip):
             raise ValueError("reset=True sends no response: leave its parts out")
-        if self.body and self.status in _WITHOUT_BODY:
+        if self.status in _WITHOUT_BODY and (self.body or self.cut_off is not None):
             raise ValueError(f"a response with the status {self.status} has no body")
 
     @property

@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
@@ -49,9 +50,14 @@ def _role(_service: Service, attribute: attrs.Attribute[str], role: object) -> N
         raise ValueError(f"{attribute.name} must be one of {roles}, not {role!r}")
 
 
-def _moment(_service: Service, _attribute: object, now: Any) -> None:
+def _moment(now: Any) -> datetime | None:
+    """A moment as a datetime, from its text too, which other languages give."""
+    if isinstance(now, str):
+        with suppress(ValueError):
+            now = datetime.fromisoformat(now)
     if now is not None:
         check_moment("now", now)
+    return cast("datetime | None", now)
 
 
 @attrs.define
@@ -68,7 +74,7 @@ class Service:
     rows: Rows
     user_id: str
     keys: Keys
-    fixed: datetime | None = attrs.field(default=None, validator=_moment)
+    fixed: datetime | None = attrs.field(default=None, converter=_moment)
     """The fixed present, or None for the clock."""
     role: str = attrs.field(default="owner", validator=_role)
     website_limit: int | None = attrs.field(default=None, validator=whole(0))
@@ -250,15 +256,17 @@ def _parse_path(path: str) -> tuple[str, str | None]:
 
     The host name of another path is empty.
     """
+    # Neither a broken encoding nor an empty page is one of the forms. A dot segment
+    # would lead to another website.
+    if not re.fullmatch(r"/(%[0-9a-fA-F]{2}|[^%])*\.json", path, re.DOTALL):
+        return "", None
     try:
         text = unquote_to_bytes(path[1:].removesuffix(".json")).decode()
         host, slash, page = text.partition("/")
         name = host_name(host)
     except ValueError:
         return "", None
-    # An empty page is neither form. A dot segment would lead to another website.
-    is_step = not {".", ".."}.isdisjoint(page.split("/"))
-    if not path.endswith(".json") or (slash and not page) or is_step:
+    if (slash and not page) or not {".", ".."}.isdisjoint(page.split("/")):
         return "", None
     return name, f"/{page}" if slash else None
 

@@ -16,6 +16,10 @@ from typing import Any, Final
 _YEARS: Final = range(1000, 9001)
 """The years that an emulator's clock may show. ``Date`` headers have years of four
 digits, and every period around the clock fits the calendar."""
+_A_MOMENT: Final = (
+    "a datetime such as datetime(2025, 1, 31, 12, tzinfo=UTC), or a text such as "
+    "'2025-01-31T12:00:00Z'"
+)
 
 
 def flag(_instance: object, attribute: Any, value: object) -> None:
@@ -70,14 +74,9 @@ def check_moment(name: str, value: object) -> None:
         ValueError: It has no time zone, or no clock shows it.
     """
     if not isinstance(value, datetime):
-        raise TypeError(
-            f"{name} must be a datetime, such as datetime(2025, 1, 31, 12, tzinfo=UTC),"
-            f" not {value!r}"
-        )
+        raise TypeError(f"{name} must be {_A_MOMENT}, not {value!r}")
     if value.tzinfo is None:
-        raise ValueError(
-            f"{name} needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
-        )
+        raise ValueError(f"{name} needs a time zone: give {_A_MOMENT}")
     if value.year not in _YEARS:
         raise ValueError(f"{name} must be in the years 1000 to 9000, not {value.year}")
 
