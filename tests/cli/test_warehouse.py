@@ -86,7 +86,7 @@ def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
     """
     folder, code, out, err = first
     assert (code, out) == (3, "7 requests; up to date: 2 of 3 websites\n")
-    assert err.startswith("sitestats: a large update: at most 9 requests\n")
+    assert err.startswith("sitestats: a large update: about 9 requests\n")
     assert f"sitestats: {BLOG}: WebsiteLockedError: This website is" in err
     with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
         sql = "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"
@@ -187,7 +187,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     since = UPDATE[:4]
     done = run(*since, "--dry-run")
     assert (done.code, len(emulator.requests)) == (0, 1)
-    assert done.out == "at most 9 requests\n"
+    assert done.out == "about 9 requests\n"
     assert [*folder.iterdir()] == []
     set_large(monkeypatch, 2)
     for stream in (sys.stdin, sys.stderr):
@@ -195,7 +195,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n")
     done = run(*since, "--fields", "none")
     assert (done.code, done.out) == (130, "")
-    assert "A large update: at most 3 requests" in done.err
+    assert "A large update: about 3 requests" in done.err
     assert not (folder / "sitestats.duckdb").exists()
     done = run(*since, "--fields", "none", "--yes")
     assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
@@ -252,7 +252,7 @@ WRONG_USE = [
     ((*UPDATE, "--refresh", SINCE), f"--refresh: '{SINCE}' names no website"),
     ((*UPDATE, "--to", "postgres"), "DESTINATION__POSTGRES__CREDENTIALS"),
     ((*UPDATE, "--to", "nothing"), "nothing"),
-    ((*UPDATE, "--dataset", "sitestats"), "--dataset sitestats: the file has that"),
+    ((*UPDATE, "--dataset", "sitestats"), "--dataset: sitestats: the file has that"),
     ((*UPDATE, "--hosts-from", "none.txt"), "the list has no websites"),
     (("warehouse", "status"), "the warehouse is empty: run"),
     (("warehouse", "verify"), "the warehouse has no day to compare: run `update`"),
@@ -281,21 +281,6 @@ def test_a_second_run_at_once(run: Run, emulator: Emulator, folder: Path) -> Non
     assert (done.code, done.out) == (4, "")
     assert "another run uses the pipeline 'sitestats' on this machine" in done.err
     assert emulator.requests == ()
-
-
-@pytest.mark.usefixtures("emulator")
-def test_a_run_that_has_just_begun_elsewhere(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It empties the folder that dlt reads before there is a lock: try later."""
-
-    def vanish(*_: object, **_named: object) -> None:
-        raise FileNotFoundError(2, "No such file or directory", "schemas")
-
-    monkeypatch.setattr("dlt.pipeline", vanish)
-    done = run(*UPDATE)
-    assert (done.code, done.out) == (4, "")
-    assert "another run has just begun in " in done.err
 
 
 def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitestats.warehouse import _destinations, _source, _tables, _update
+from sitestats.warehouse import _destinations, _pipelines, _source, _tables
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,
@@ -34,6 +34,7 @@ __all__ = [
     "set_large",
     "set_most_held",
     "set_wait_for_a_file",
+    "set_wait_for_dlts_files",
     "slow_down",
     "when_free",
     "without_adbc",
@@ -43,12 +44,17 @@ __all__ = [
 def when_free(work: Callable[[], Any], *, in_an_update: bool = False) -> Any:
     """Do *work* with a database; an update waits while another program has it open."""
     under_way = UnderWay(ExitStack()) if in_an_update else None
-    return _update._when_free(work, under_way)
+    return _pipelines.when_free(work, under_way)
 
 
 def set_wait_for_a_file(patch: pytest.MonkeyPatch, seconds: float) -> None:
     """Wait so long for a file that another program has open."""
-    patch.setattr(_update, "_WAIT", seconds)
+    patch.setattr(_pipelines, "_WAIT", seconds)
+
+
+def set_wait_for_dlts_files(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Wait so long for dlt's files, which another process makes or empties."""
+    patch.setattr(_pipelines, "_WAIT_FOR_FILES", seconds)
 
 
 def set_large(patch: pytest.MonkeyPatch, requests: int) -> None:

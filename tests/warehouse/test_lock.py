@@ -13,7 +13,8 @@ import pytest
 
 from sitestats import BusyError
 from sitestats.emulator import Emulator
-from sitestats.warehouse import forget, read_coverage
+from sitestats.warehouse import forget, make_pipeline, read_coverage, read_status
+from warehouse.inside import set_wait_for_dlts_files
 from warehouse.updates import NOW, elsewhere, pipeline, run, tables
 
 pytestmark = pytest.mark.slow
@@ -60,6 +61,40 @@ def test_a_second_update_from_another_folder_is_refused(
     run(tmp_path / "other", emulator, DESTINATIONS[name](tmp_path), **given)
     second = pipeline(tmp_path / "other", DESTINATIONS[name](tmp_path))
     assert [*read_coverage(second)] == [*emulator.websites]
+
+
+def test_two_runs_that_begin_at_once_do_not_disturb_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one makes or empties the files of dlt, the other one waits. Here it waits
+    for no time, and is refused.
+    """
+    set_wait_for_dlts_files(monkeypatch, 0)
+    refused: list[str] = []
+
+    def at_once(owner: Any, step: str, other: Callable[[], object]) -> None:
+        """Do *other* at the end of the next *step* of dlt."""
+        work = getattr(owner, step)
+
+        def disturbed(*args: Any, **options: Any) -> Any:
+            monkeypatch.setattr(owner, step, work)
+            result = work(*args, **options)
+            with pytest.raises(BusyError, match="another run begins in "):
+                elsewhere(other)
+            refused.append(step)
+            return result
+
+        monkeypatch.setattr(owner, step, disturbed)
+
+    def make() -> dlt.Pipeline:
+        return make_pipeline(folder=tmp_path)
+
+    first = make()
+    at_once(dlt, "pipeline", lambda: read_status(first))
+    second = make()
+    at_once(dlt.Pipeline, "drop", make)
+    assert read_status(second).coverage == {}
+    assert refused == ["pipeline", "drop"]
 
 
 @pytest.mark.long

@@ -410,7 +410,7 @@ def test_a_large_update_is_warned_of() -> None:
     assert not Estimate(10_000, 0).is_large
     assert not Estimate(20_000, 10_000).is_large
     first = FIRST - 11_000 * DAY
-    with pytest.warns(SiteStatsWarning, match="is large: at most 11,0"):
+    with pytest.warns(SiteStatsWarning, match="is large: about 11,0"):
         Dataset().update(World().emulator, first_day=first, max_seconds=0)
 
 

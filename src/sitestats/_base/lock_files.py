@@ -13,12 +13,12 @@ from sitestats._base.errors import BusyError
 
 
 @contextmanager
-def locked(path: str, *, busy: str) -> Generator[None]:
+def locked(path: str, *, busy: str, wait: float = 0) -> Generator[None]:
     """Lock the file *path*, which has no other content, and may stay.
 
     Raises:
-        BusyError: Another process has locked it, or another part of this one; *busy*
-            is its message.
+        BusyError: Another process has locked it, or another part of this one, for
+            *wait* seconds; *busy* is its message.
         OSError: It can't be opened or locked.
     """
     # Importing filelock takes as long as importing all that a call needs.
@@ -27,7 +27,7 @@ def locked(path: str, *, busy: str) -> Generator[None]:
     # All threads share the lock, since another thread may end an async generator.
     lock = FileLock(path, mode=0o600, thread_local=False)
     try:
-        held = lock.acquire(blocking=False)
+        held = lock.acquire(timeout=wait)
     except Timeout:
         raise BusyError(busy) from None
     except NotImplementedError as error:

@@ -140,6 +140,7 @@ _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "end": "--until",
     "first_day": "--since",
     "since": "--since",
+    "dataset": "--dataset",
     "refresh": "--refresh",
     "version": "--api-version",
     "extra_param": "--param",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import chdir, contextmanager, nullcontext
 from datetime import UTC, date, datetime
 from functools import partial
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 import attrs
 import click
 
-from sitestats import BusyError, FieldName
+from sitestats import FieldName
 from sitestats._base.text import counted
 
 from . import _options as options
@@ -25,12 +23,8 @@ from ._exits import Code, exit_with, fail, tell, tell_failures, worst
 from ._output import print_csv, print_json, print_table
 
 if TYPE_CHECKING:
-    from dlt import Pipeline
-
     from sitestats.warehouse import Coverage, Estimate, Status, Update, Verified
 
-_NAME: Final = "sitestats"
-"""The pipeline's name, and the name of its DuckDB file."""
 _HEADINGS: Final = {
     "hostname": "website",
     "timezone": "time zone",
@@ -195,7 +189,7 @@ def update(
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
         )
-        pipeline = _pipeline(to, scratch)
+        pipeline = made.make_pipeline(to.name, to.dataset, pipelines_dir=scratch)
         # In a container this may be the only process, and nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
@@ -280,7 +274,7 @@ def status(
       sitestats warehouse status --max-behind 2
     """
     with _opened(to) as made:
-        found = made.read_status(_pipeline(to))
+        found = made.read_status(made.make_pipeline(to.name, to.dataset))
     if not found.coverage:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
@@ -361,7 +355,7 @@ def verify(*, since: str | None, output: str, to: Destination) -> None:
       sitestats warehouse verify --since 2026-01-01
     """
     with _opened(to) as made:
-        found = made.verify(_pipeline(to), since=since)
+        found = made.verify(made.make_pipeline(to.name, to.dataset), since=since)
     if not found.days and not found.differences:
         raise click.UsageError(
             "the warehouse has no day to compare: run `update` first"
@@ -401,7 +395,7 @@ def forget(hosts: tuple[str, ...], *, force: bool, to: Destination) -> None:
       sitestats warehouse forget gone.example
     """
     with _opened(to) as made:
-        made.forget(_pipeline(to), hosts, force=force)
+        made.forget(made.make_pipeline(to.name, to.dataset), hosts, force=force)
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
@@ -432,31 +426,6 @@ def _rows(
             -(row["behind"] or 0),
         ),
     )
-
-
-def _pipeline(to: Destination, scratch: str | None = None) -> Pipeline:
-    """The pipeline, whose own files are in *scratch* or beside the database."""
-    import dlt
-
-    from sitestats.warehouse import destination_named
-
-    # The folder is beside the database: pending packages belong to one destination.
-    name = f"{to.name}-{to.dataset}".replace(os.sep, "_")
-    folder = str(Path(scratch or ".dlt", "pipelines", name).absolute())
-    destination = destination_named(to.name, _NAME, to.dataset)
-    try:
-        return dlt.pipeline(
-            _NAME,
-            destination=destination,
-            dataset_name=to.dataset,
-            pipelines_dir=folder,
-        )
-    except (FileNotFoundError, FileExistsError):
-        # A run that begins empties the folder, which dlt reads here without a lock.
-        raise BusyError(
-            f"another run has just begun in {folder}: wait for its end, and run this "
-            "one again"
-        ) from None
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from __future__ import annotations
 from sitestats._base.errors import MissingExtraError
 
 try:
-    from ._destinations import destination_named as destination_named
     from ._errors import DestinationError
     from ._errors import readable_errors as readable_errors
+    from ._pipelines import make_pipeline
     from ._report import Update
     from ._source import Estimate, sitestats_source
     from ._source import set_default as set_default
@@ -42,6 +42,7 @@ __all__ = [
     "Verified",
     "forget",
     "last_day",
+    "make_pipeline",
     "read_coverage",
     "read_status",
     "sitestats_source",

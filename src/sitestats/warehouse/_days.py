@@ -291,7 +291,7 @@ class WebsiteDays:
 
     @property
     def left(self) -> int:
-        """How many requests are left, at most."""
+        """How many requests are left, as far as it is known now."""
         if self.ended:
             return 0
         # If only totals are wanted, histograms have all days except those that failed.
@@ -540,7 +540,7 @@ class Days:
 
     @property
     def left(self) -> int:
-        """How many requests are left, at most."""
+        """How many requests are left, as far as it is known now."""
         return sum(website.left for website in self.websites.values())
 
     def _each_period(self) -> Iterator[tuple[str, Period]]:

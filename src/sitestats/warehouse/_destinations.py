@@ -54,8 +54,8 @@ class Destination:
     """The texts of failures that no later attempt mends."""
     file: Callable[[Pipeline], Path | None] = lambda _: None
     """The one file that it is."""
-    make: Callable[[str, str], Any] | None = None
-    """Makes what dlt loads into, from the name for a file in the current folder and the
+    make: Callable[[Path, str], Any] | None = None
+    """Makes what dlt loads into, from the path for a file, without a suffix, and the
     name of the dataset; without it, dlt finds the destination by its own name."""
 
 
@@ -65,15 +65,15 @@ def destination_of(pipeline: Pipeline) -> Destination:
     return _SPECIAL.get(kind, _OTHER)
 
 
-def destination_named(kind: str, name: str, dataset: str) -> Any:
+def named(kind: str, path: Path, dataset: str) -> Any:
     """What dlt loads *dataset* into: the destination that dlt calls *kind*. If that is
-    a file, it has this *name*, in the current folder.
+    a file, it is at *path*, which has no suffix.
 
     Raises:
         InvalidInputError: The file can't have a dataset of this name.
     """
     make = _SPECIAL.get(kind, _OTHER).make
-    return kind if make is None else make(name, dataset)
+    return kind if make is None else make(path, dataset)
 
 
 def has_lock(pipeline: Pipeline) -> bool:
@@ -150,13 +150,13 @@ def _duckdb_file(pipeline: Pipeline) -> Path | None:
     return database if database.is_absolute() else None
 
 
-def _duckdb_named(name: str, dataset: str) -> Any:
-    if dataset == name:
+def _duckdb_named(path: Path, dataset: str) -> Any:
+    if dataset == path.name:
         # DuckDB would take this name for the database's name.
-        why = f"--dataset {name}: the file has that name: choose another"
-        raise InvalidInputError([Problem(why)])
+        why = f"{dataset}: the file has that name: choose another"
+        raise InvalidInputError([Problem(why, where="dataset")])
     # dlt would load once more into the old file after the folder was moved.
-    return dlt.destinations.duckdb(str(Path(f"{name}.duckdb").absolute()))
+    return dlt.destinations.duckdb(f"{path}.duckdb")
 
 
 def _lock_of_duckdb(pipeline: Pipeline) -> AbstractContextManager[Look] | None:

@@ -100,7 +100,7 @@ class UnderWay:
     requests: int = 0
     """How many requests were sent."""
     left: int = 1
-    """How many are left, at most."""
+    """How many are left, as far as it is known now."""
     show: ShowProgress | None = None
     """Shows how many requests have an outcome, and how many there are to be."""
     report: Update = attrs.Factory(Update)
@@ -120,10 +120,11 @@ class Declined(SiteStatsError):  # noqa: N818 - it ends an update, and is not se
 
 @attrs.frozen
 class Estimate:
-    """How many requests an update makes, at most."""
+    """About how many requests an update makes."""
 
     requests: int
-    """How many it makes, with the empty days that a histogram will show."""
+    """How many it makes, with the empty days that a histogram will show, and without
+    the past days that it will find changed."""
     last_requests: int
     """How many the last update made; 0 before the first one."""
 
@@ -134,8 +135,8 @@ class Estimate:
 
     def __str__(self) -> str:
         last = f"; the last update made {self.last_requests:,}"
-        most = counted(self.requests, "request")
-        return f"at most {most}{last if self.last_requests else ''}"
+        number = counted(self.requests, "request")
+        return f"about {number}{last if self.last_requests else ''}"
 
 
 def set_default(name: str, *, value: Any) -> None:

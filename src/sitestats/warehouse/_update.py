@@ -5,20 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import re
 import signal
 import threading
-import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import msgspec
-from dlt.common.exceptions import DltException
 
 from sitestats import StatsQuery
 from sitestats._base.errors import (
@@ -30,11 +26,17 @@ from sitestats._base.errors import (
 from sitestats._base.text import did_you_mean, shown
 
 from ._days import MONTHS, Coverage
-from ._destinations import Look, alone_at, alone_with, destination_of, has_lock
-from ._errors import readable_errors
+from ._destinations import destination_of, has_lock
+from ._pipelines import (
+    alone,
+    alone_in_folder,
+    begin_at_destination,
+    beside,
+    when_free,
+)
 from ._report import Update
 from ._requested import as_day, checked_day
-from ._source import SOURCE, UPDATE, Declined, UnderWay, set_default
+from ._source import SOURCE, UPDATE, Declined, UnderWay
 from ._stored import (
     months_in,
     readings_of,
@@ -50,20 +52,12 @@ if TYPE_CHECKING:
     from dlt.common.pipeline import LoadInfo
     from dlt.extract.source import DltSource
 
-T = TypeVar("T")
-
-_FOR_STATUS: Final = ("coverage", "verified", "doubt")
+_OF_STATUS: Final = ("coverage", "verified", "doubt")
 """What the status needs of the state."""
-_WAIT: Final = 180.0
-"""How many seconds an update waits for a DuckDB file that another program has open."""
-_PAUSE: Final = 0.5
-"""The seconds between two attempts at a file that is in use."""
 _KEYS: Final = (
     "SELECT table_name FROM information_schema.table_constraints "
     "WHERE constraint_type = 'PRIMARY KEY' AND table_schema = %s"
 )
-# These are DuckDB's messages on Linux and macOS, and on Windows.
-_IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
 
 
 @attrs.frozen
@@ -159,11 +153,11 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
     """
     loads: list[LoadInfo] = []
     file_format: Any = destination_of(pipeline).file_format()
-    alone = _alone_in_folder if dry_run else _alone
-    with suppress(Declined), _under_way() as under_way, alone(pipeline) as look:
+    locked = alone_in_folder if dry_run else alone
+    with suppress(Declined), _under_way() as under_way, locked(pipeline) as look:
         under_way.is_dry = dry_run
         while under_way.left and not under_way.signal:
-            _begin_at_destination(pipeline, under_way)
+            begin_at_destination(pipeline, under_way)
             under_way.stored = partial(totals_of, pipeline)
             pipeline.activate()
             # dlt's own handling would end the load that the first signal waits for.
@@ -171,10 +165,10 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
             look()
-            loads.append(_when_free(pipeline.load, under_way))
-            _store_coverage(pipeline)
+            loads.append(when_free(pipeline.load, under_way))
+            _store_status(pipeline)
         if loads:
-            _when_free(lambda: _tidy(pipeline), under_way)
+            when_free(lambda: _tidy(pipeline), under_way)
     return attrs.evolve(
         under_way.report, loads=tuple(loads), requests=under_way.requests
     )
@@ -203,16 +197,16 @@ def read_status(pipeline: Pipeline) -> Status:
         DestinationError: The destination failed.
     """
     try:
-        with _alone_in_folder(pipeline):
-            _begin_at_destination(pipeline)
-            return _status_in(_state_in(pipeline.state), pipeline)
+        with alone_in_folder(pipeline):
+            begin_at_destination(pipeline)
+            return _status_in(_for_status(pipeline))
     except BusyError as error:
-        stored = _beside(pipeline, "coverage.json")
+        stored = beside(pipeline, "coverage.json")
         try:
             moment = dt.datetime.fromtimestamp(stored.stat().st_mtime, dt.UTC)
             state = json.loads(stored.read_text("utf-8"))
-            status = _status_in(state, pipeline)
-        except (OSError, ValueError, msgspec.MsgspecError):
+            status = _status_in(state)
+        except (OSError, ValueError, KeyError, msgspec.MsgspecError):
             # There is none, or a power failure has left it without its content.
             raise error from None
         warn(f"coverage as of {moment:%Y-%m-%d %H:%M} UTC, since {error}")
@@ -238,8 +232,8 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
     """
     now = dt.datetime.now(dt.UTC)
     text = None if since is None else checked_day(since, "since")
-    with _alone(pipeline):
-        _begin_at_destination(pipeline)
+    with alone(pipeline):
+        begin_at_destination(pipeline)
         state = _state_in(pipeline.state)
         lists = [name for name in state.get("lists", ()) if name != MONTHS]
         tables = ((name, sums_of(pipeline, name)) for name in (DAYS, *lists))
@@ -282,8 +276,8 @@ def forget(
         BusyError: As for ``update``.
         DestinationError: The destination failed.
     """
-    with _alone(pipeline):
-        _begin_at_destination(pipeline)
+    with alone(pipeline):
+        begin_at_destination(pipeline)
         state = _state_in(pipeline.state)
         names = {_known_name(name, state, force=force) for name in hostnames}
         remove_from_coverage(pipeline, names)
@@ -296,9 +290,9 @@ def forget(
 def _load_state(pipeline: Pipeline) -> None:
     """Load what was changed in the state of *pipeline*."""
     pipeline.normalize()
-    _when_free(pipeline.load)
-    _store_coverage(pipeline)
-    _when_free(lambda: _tidy(pipeline))
+    when_free(pipeline.load)
+    _store_status(pipeline)
+    when_free(lambda: _tidy(pipeline))
 
 
 def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
@@ -315,26 +309,6 @@ def _known_name(name: str, state: Mapping[str, Any], *, force: bool) -> str:
             "days again. Pass force=True (--force) to forget it anyway."
         )
     return name
-
-
-@contextmanager
-def _alone_in_folder(pipeline: Pipeline) -> Generator[Look]:
-    """Lock the folder of *pipeline*, and make dlt's errors readable.
-
-    dlt itself lets two runs share a folder, and one of them fails somewhere.
-    """
-    set_default("runtime.dlthub_telemetry", value=False)
-    what = f"the pipeline {pipeline.pipeline_name!r} on this machine"
-    path = _beside(pipeline, "lock")
-    with readable_errors(pipeline), alone_with(path, what) as look:
-        yield look
-
-
-@contextmanager
-def _alone(pipeline: Pipeline) -> Generator[Look]:
-    """Lock the folder of *pipeline*, and the data wherever it is updated from."""
-    with _alone_in_folder(pipeline), alone_at(pipeline) as look:
-        yield look
 
 
 @contextmanager
@@ -363,45 +337,6 @@ def _under_way() -> Generator[UnderWay]:
         signal.raise_signal(under_way.signal)
 
 
-def _begin_at_destination(pipeline: Pipeline, update: UnderWay | None = None) -> None:
-    """Forget what is not in the destination, so that it is requested again.
-
-    An interrupted load could be finished. But a process that is killed at some moments
-    leaves a package that dlt can't load, and would try to each night; and a load that
-    failed for good leaves its coverage in the local state.
-    """
-
-    def begin() -> None:
-        if not pipeline.dev_mode:
-            pipeline.drop()
-        # A refused update and a call that only reads must not leave an empty database.
-        if not _is_no_file_yet(pipeline):
-            pipeline.sync_destination()
-
-    _when_free(begin, update)
-
-
-def _when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
-    """Run *step*, which connects to the destination; in an update again and again while
-    another process has its DuckDB file open.
-    """
-    end = time.monotonic() + _WAIT
-    while True:
-        try:
-            return step()
-        except DltException as error:
-            match = _IN_USE.search(str(error))
-            if match is None:
-                raise
-            if under_way is None or under_way.signal or time.monotonic() >= end:
-                raise BusyError(
-                    "Another process, such as a notebook, has the DuckDB file open. "
-                    "Close the connection there, and run this again. "
-                    f"{' '.join(match[0].split())}"
-                ) from None
-        time.sleep(_PAUSE)
-
-
 def _state_in(state: Mapping[str, Any]) -> Any:
     """What the source has stored in the whole *state* of a pipeline."""
     source = state.get("sources", {}).get(SOURCE, {})
@@ -414,33 +349,35 @@ def _coverage_in(state: Mapping[str, Any]) -> dict[str, Coverage]:
     return {name: Coverage.from_state(coverage[name]) for name in sorted(coverage)}
 
 
-def _status_in(state: Mapping[str, Any], pipeline: Pipeline) -> Status:
-    """What *state* says of the warehouse of *pipeline*."""
-    verified = state.get("verified")
+def _for_status(pipeline: Pipeline) -> dict[str, Any]:
+    """What the status says of the warehouse of *pipeline*, as JSON."""
+    state = _state_in(pipeline.state)
+    known = {name: state[name] for name in _OF_STATUS if name in state}
+    return {**known, "has_lock": has_lock(pipeline)}
+
+
+def _status_in(known: Mapping[str, Any]) -> Status:
+    """The status that *known* has as JSON."""
+    verified = known.get("verified")
     return Status(
-        _coverage_in(state),
+        _coverage_in(known),
         None if verified is None else msgspec.convert(verified, Verified),
-        state.get("doubt"),
-        has_lock(pipeline),
+        known.get("doubt"),
+        known["has_lock"],
     )
 
 
-def _store_coverage(pipeline: Pipeline) -> None:
+def _store_status(pipeline: Pipeline) -> None:
     """Write the status to a file, for when the destination can't be read."""
-    path, state = _beside(pipeline, "coverage.json"), _state_in(pipeline.state)
-    known = {name: state[name] for name in _FOR_STATUS if name in state}
+    path = beside(pipeline, "coverage.json")
     new = path.with_suffix(".new")
     with new.open("w", encoding="utf-8") as file:
         # This is many times faster than ``dump``, which writes value by value.
-        file.write(json.dumps(known))
+        file.write(json.dumps(_for_status(pipeline)))
         file.flush()
         # Otherwise a power failure could leave an empty file of the new name.
         os.fsync(file.fileno())
     new.replace(path)
-
-
-def _beside(pipeline: Pipeline, suffix: str) -> Path:
-    return Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.{suffix}")
 
 
 def _tidy(pipeline: Pipeline) -> None:
@@ -484,9 +421,3 @@ def _tidy(pipeline: Pipeline) -> None:
             for table in names.keys() - {table for (table,) in keyed}:
                 sql = f"PRIMARY KEY ({', '.join(key(table))})"
                 client.execute_sql(f"ALTER TABLE {names[table]} ADD {sql}")
-
-
-def _is_no_file_yet(pipeline: Pipeline) -> bool:
-    """Whether the destination is a DuckDB file that is not there."""
-    file = destination_of(pipeline).file(pipeline)
-    return file is not None and not file.exists()
