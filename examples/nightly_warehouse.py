@@ -8,29 +8,20 @@ days that failed before. A website that fails does not affect the others::
     python examples/nightly_warehouse.py 2026-01-01
     python examples/nightly_warehouse.py 2026-01-01 postgres
 
-The command ``sitestats warehouse update`` does the same. Start from this program if you
-want to use the report, or to load other data too.
+The command ``sitestats warehouse update`` does the same, with the same tables. Start
+from this program if you want to use the report, or to load other data too.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-import dlt
-
-from sitestats.warehouse import sitestats_source, update
+from sitestats.warehouse import make_pipeline, sitestats_source, update
 
 
 def main(first_day: str, destination: str = "duckdb") -> int:
     """Load the days; 1 if a website failed, or if something is not believed."""
-    pipeline = dlt.pipeline(
-        "sitestats",
-        destination=destination,
-        dataset_name="web",
-        # Beside the DuckDB file.
-        pipelines_dir=str(Path(".dlt", "pipelines").absolute()),
-    )
+    pipeline = make_pipeline(destination)
     source = sitestats_source(first_day=first_day, lists=["pages", "events"])
     report = update(pipeline, source)
     for hostname, coverage in report.websites.items():

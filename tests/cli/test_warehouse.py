@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import TODAY, exit_code
+from cli.inside import set_present_of_commands
+from commands import NOW, TODAY, exit_code
 from inside import locked
 
 if TYPE_CHECKING:
@@ -94,8 +95,12 @@ def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
 
 
 @pytest.mark.usefixtures("updated")
-def test_the_status_shows_what_is_behind(run: Run, emulator: Emulator) -> None:
-    """For monitoring as a code too. No request is sent."""
+def test_the_status_shows_what_is_behind(
+    run: Run, emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For monitoring as a code too. No request is sent. One day is not behind, unless
+    you say so: the next update has not run yet.
+    """
     done = run("warehouse", "status", "--format", "json", "--max-behind", "1")
     found = [(row["hostname"] == BLOG, row["behind"]) for row in json.loads(done.out)]
     assert (done.code, found) == (4, [(True, 2), (False, 0), (False, 0)])
@@ -105,6 +110,10 @@ def test_the_status_shows_what_is_behind(run: Run, emulator: Emulator) -> None:
     assert "WebsiteLockedError" in table
     assert "\nsemicomplete.com " not in table
     assert "\nsemicomplete.com " in run("warehouse", "status", "--all").out
+    set_present_of_commands(monkeypatch, NOW + timedelta(days=1))
+    assert run("warehouse", "status").out.startswith("2 of 3 websites up to date\n")
+    done = run("warehouse", "status", "--max-behind", "0")
+    assert (done.code, done.out[:26]) == (4, "0 of 3 websites up to date")
     assert emulator.requests == ()
 
 

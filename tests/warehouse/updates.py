@@ -38,15 +38,15 @@ LISTS = ("pages", "events", "months")
 """Each list takes time, and all are alike."""
 _TICKS = count()
 
-PAGE = (Path(__file__).parents[2] / "docs" / "warehouse.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "warehouse.md").read_text("utf-8")
 """The page of the documentation."""
-_SQL = re.findall(r"^```sql\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
-VIEWS = next(sql for sql in _SQL if sql.startswith("-- Parquet"))
-"""The views of Parquet files."""
-DELETION = next(sql for sql in _SQL if sql.startswith("DELETE"))
+(DELETION,) = re.findall(r"^DELETE .+$", PAGE, re.MULTILINE)
 """What deletes old days."""
-QUERIES = [sql for sql in _SQL if sql not in {VIEWS, DELETION}]
+QUERIES = (ROOT / "examples" / "warehouse.sql").read_text("utf-8").split(";")[:-1]
 """The questions."""
+VIEWS = (ROOT / "examples" / "parquet.sql").read_text("utf-8").split(";")[:-1]
+"""The views of Parquet files."""
 MOMENTS = {"read_at", "checked_at", "listed_at"}
 
 

@@ -96,8 +96,8 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
     read is loaded, and the signal is handled then. A second one is handled at once.
 
     Args:
-        pipeline: The pipeline of dlt. Use it for this source alone, because pending
-            packages in its folder are dropped.
+        pipeline: The pipeline of dlt, for example of ``make_pipeline``. Use it for
+            this source alone, because pending packages in its folder are dropped.
         source: A source that ``sitestats_source`` made.
         dry_run: Whether to end once the source's ``approve`` has the number of
             requests. It needs no lock, and leaves nothing.
@@ -116,20 +116,15 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
     Example:
         >>> from datetime import UTC, datetime, timedelta
         >>> from tempfile import TemporaryDirectory
-        >>> import dlt
         >>> from sitestats.warehouse import (
+        ...     make_pipeline,
         ...     read_coverage,
         ...     sitestats_source,
         ...     update,
         ...     verify,
         ... )
         >>> folder = TemporaryDirectory()
-        >>> pipeline = dlt.pipeline(
-        ...     "sitestats",
-        ...     destination=dlt.destinations.duckdb(f"{folder.name}/sitestats.duckdb"),
-        ...     dataset_name="web",
-        ...     pipelines_dir=folder.name,
-        ... )
+        >>> pipeline = make_pipeline(folder=folder.name)
         >>> first_day = datetime.now(UTC).date() - timedelta(days=2)
         >>> source = sitestats_source(
         ...     first_day=first_day, lists=["pages"], client=client
