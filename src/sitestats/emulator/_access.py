@@ -86,7 +86,8 @@ class Denied(Exception):  # noqa: N818 - it becomes a response
 
     status: int
     error: str
-    code: str | None = None
+    more: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    """What the body has besides."""
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
 
@@ -112,7 +113,7 @@ def check_stats(website: Website, query: Query, key: str | None, keys: Keys) -> 
         raise Denied(403, "The Api-Key has no access to this website (section 5)")
     if website.locked:
         text = "This website is locked, because its badge is missing (section 7)"
-        raise Denied(423, text, "BADGE_REQUIRED")
+        raise Denied(423, text, {"code": "BADGE_REQUIRED"})
     if website.hide_pages and query.reads_pages and not opened:
         text = (
             "This website hides its top pages: the field pages, page filters, a path "

@@ -158,10 +158,10 @@ _OTHER_WORDS: Final = {
     "utm_source": "source utm_sources",
     "utm_term": "term utm_terms",
 }
-_MEANT: Final = {
+_MEANT: Final = {name: name for name in COLUMNS} | {
     word: name for name, words in _OTHER_WORDS.items() for word in words.split()
 }
-"""Words of filters, fields and other tools, each with the column that it stands for."""
+"""The columns, and words of filters, fields and other tools for one."""
 
 
 _TEXT_ONLY: Final = frozenset({"datapoint", "document_referrer", *_TEXTS})
@@ -280,16 +280,12 @@ def _metadata_column(name: str) -> Column:
 def _meant(name: str, *, least_alike: float) -> str | None:
     """The column that *name* probably stands for."""
     word = re.sub("[^a-z0-9]+", "_", name.lower()).strip("_")
-    if word in COLUMNS:
-        return word
-    if word in _MEANT:
-        return _MEANT[word]
     if metadata := re.fullmatch("metadata(_(?P<key>.+))?", word):
         key = metadata["key"] or "<key>"
         is_typed = key.rpartition("_")[2] in TYPES
         return f"{METADATA}{key}" if is_typed else f"{METADATA}{key}_<type>"
-    near = difflib.get_close_matches(word, COLUMNS, 1, cutoff=least_alike)
-    return near[0] if near else None
+    near = difflib.get_close_matches(word, _MEANT, 1, cutoff=least_alike)
+    return _MEANT[near[0]] if near else None
 
 
 def _converted(

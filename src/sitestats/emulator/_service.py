@@ -195,10 +195,9 @@ class Service:
             _access.check_stats(website, query, key, self.keys)
             self._check(query, problems, key or "")
         except Denied as denied:
-            code = {} if denied.code is None else {"code": denied.code}
             return stats_response(
                 denied.status,
-                {"ok": False, "error": denied.error} | code,
+                {"ok": False, "error": denied.error, **denied.more},
                 info=info,
                 callback=callback,
                 headers=denied.headers,
@@ -283,14 +282,13 @@ def _requested_website(request: RecordedRequest) -> Website:
     if not isinstance(payload, dict):
         raise Denied(400, "The payload is not a JSON object")
     given = cast("dict[str, Any]", payload)
-    public, label = given.get("isPublic", False), given.get("label", "")
-    try:
-        hostname = host_name(given.get("hostname"))
-    except ValueError:
-        raise Denied(400, "The hostname is not valid") from None
-    if not isinstance(public, bool):
-        raise Denied(400, "isPublic must be true or false")
-    if not isinstance(label, str):
-        raise Denied(400, "The label must be a string")
     zone = given.get("timezone")
-    return Website(hostname, zone if is_zone(zone) else "UTC", public, label)
+    try:
+        return Website(
+            host_name(given.get("hostname")),
+            zone if is_zone(zone) else "UTC",
+            given.get("isPublic", False),
+            given.get("label", ""),
+        )
+    except (TypeError, ValueError) as wrong:
+        raise Denied(400, f"The website is not valid: {wrong}") from None
