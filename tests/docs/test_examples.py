@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import duckdb
 import pytest
@@ -66,6 +66,33 @@ def test_a_program_without_its_argument_shows_how_it_is_run(
     shown = run(program)
     assert shown.startswith("ended with ")
     assert f"python examples/{program} " in shown
+
+
+LISTS: dict[str, Any] = {
+    "pageviews": 3,
+    "visitors": None,
+    "pages": [{"value": "/a", "pageviews": 3, "visitors": 2, "seconds_on_page": None}],
+    "referrers": None,
+    "histogram": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "body", "words"),
+    [
+        ("dashboard.py", {"pageviews": 3, "visitors": None}, "3   unknown"),
+        ("dashboard.py", {"pageviews": 3, "visitors": 2}, f"{HOST}  "),
+        ("readers.py", LISTS, "3 /a  unknown"),
+        ("weekly_digest.py", LISTS, "unknown visitors"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_what_is_not_known_is_said(
+    emulator: Emulator, run: Run, program: str, body: dict[str, Any], words: str
+) -> None:
+    """Totals and lists that a response lacks end no program, and are not zeros."""
+    emulator.fail_next(2, body={"ok": True, **body}, path=f"/{HOST}.json")
+    assert words in run(program, HOST)
 
 
 @pytest.mark.long

@@ -44,24 +44,9 @@ def test_a_loop_in_a_thread():
 def test_another():
     pass
 """
-STUBBORN: Final = """
-import threading
 
 
-def test_that_goes_on():
-    while True:
-        try:
-            threading.Event().wait()
-        except BaseException:
-            pass
-
-
-def test_another():
-    pass
-"""
-
-
-def run(folder: Path, tests: str, *settings: str) -> str:
+def run(folder: Path, tests: str) -> str:
     """What pytest prints of these tests, in a process of pytest-xdist, with this
     project's settings and a limit of a second.
     """
@@ -70,7 +55,7 @@ def run(folder: Path, tests: str, *settings: str) -> str:
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml")]
     command += ["-p", "conftest", "-p", "no:cacheprovider", "-n", "1", "--timeout=1"]
     done = subprocess.run(
-        [*command, *settings, str(path)],
+        [*command, str(path)],
         capture_output=True,
         text=True,
         check=False,
@@ -90,15 +75,3 @@ def test_a_test_that_hangs_fails_with_all_stacks(tmp_path: Path) -> None:
     assert printed.count("from pytest-timeout") >= 4
     assert "in wait_beside" in printed
     assert "in run_blocking_portal" in printed
-
-
-@pytest.mark.long
-@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 can end a process")
-def test_a_test_that_goes_on_ends_with_its_process(tmp_path: Path) -> None:
-    """What catches the failure hangs no run: its process ends, and shows where it was;
-    another one runs the rest.
-    """
-    printed = run(tmp_path, STUBBORN, "-o", "faulthandler_timeout=3")
-    assert re.search(r"\b1 failed, 1 passed\b", printed), printed
-    assert "in test_that_goes_on" in printed
-    assert "crashed while running" in printed

@@ -44,19 +44,4 @@ def test_the_inside_is_known_by_few_files() -> None:
     # It imports one, as a program, to see what that loads.
     others = knowing - {"project/test_architecture.py"}
     assert {path for path in others if not path.endswith("/inside.py")} == set()
-    assert len(knowing) <= MOST
-
-
-def test_what_knows_a_private_module() -> None:
-    """An import of a module or of a name in it, and a text by which it is patched."""
-    for code in (
-        "import PACKAGE._base.text",
-        "from PACKAGE._base import text",
-        "from PACKAGE.warehouse import _days",
-        "from PACKAGE import (\n    Client,\n    _public,\n)",
-        "patch.setattr('PACKAGE.warehouse._source.time', clock)",
-        "PROGRAM = 'import sys; from PACKAGE._base.text import plain'",
-    ):
-        assert knows_private_modules(code.replace("PACKAGE", "sitestats")), code
-    for code in ("import sitestats", "from sitestats.types import Day", "'sitestats_'"):
-        assert not knows_private_modules(code), code
+    assert 10 < len(knowing) <= MOST
