@@ -22,6 +22,9 @@ from sitestats._words import (
 _VERB = re.compile("(set|add|with|get|use|remove)_")
 """The beginning of a name of another library, such as ``set_limit``."""
 
+_LONGEST = 60
+"""The most characters of a name in a message."""
+
 KindT = TypeVar("KindT", bound=type)
 
 
@@ -58,8 +61,13 @@ class Public:
             raise missing(kind, name)
 
 
-def missing(kind: type, name: str) -> AttributeError:
-    """The error about an attribute that instances of *kind* do not have."""
+def missing(kind: type, item: object) -> AttributeError:
+    """The error about a name that instances of *kind* do not have, or about an item."""
+    if not isinstance(item, str):
+        message = f"{kind.__name__} has no items: read a value by its name"
+        return AttributeError(message)
+    # An item may be any text of a user's.
+    name = item[:_LONGEST]
     has = f"it has {names_of(kind)}"
     if advice := _advice(name, partial(name_advice, kind), _public_names(kind), "."):
         end = "" if advice.endswith("?") else "."

@@ -89,10 +89,9 @@ def _of_field(name: str, form: str) -> str:
         if advice := _table(table).get(name):
             return advice
     field = field_meant(name)
-    unit = value_meant("interval-name", name)
     # Without its step, the numbers would be those of days.
-    if field == "histogram" and unit not in {"", "day"}:
-        return f"use .fields('histogram').interval({unit!r})"
+    if field == "histogram" and value_meant("interval-name", name) not in {"", "day"}:
+        return _interval_advice(name)
     return form.format(field) if field else ""
 
 
@@ -142,8 +141,8 @@ def name_advice(kind: type, word: str) -> str:
     if "StatsQuery" in titles:
         if advice := period_advice(word):
             return advice
-        if unit := value_meant("interval-name", name.removeprefix("by")):
-            return f"use .fields('histogram').interval({unit!r})"
+        if advice := _interval_advice(name.removeprefix("by")):
+            return advice
     field = field_meant(name)
     for title in titles if field else ():
         forms = _table("fields_of", title)
@@ -180,21 +179,47 @@ def argument_advice(owner: str, method: str, word: str) -> str:
 
 # --- values -------------------------------------------------------------------------
 
-_UNITS: Final = {"d": "days", "w": "weeks", "m": "months", "y": "months"}
-_RELATIVE: Final = re.compile(
-    r"(?:last|past|now-|today-|-)?[\s_-]*([0-9]{1,4})[\s_-]*"
-    r"(d|day|days|w|wk|week|weeks|m|mo|mon|month|months|y|yr|year|years)"
-    r"(?:[\s_-]*ago)?",
-    re.IGNORECASE,
-)
-
 
 def value_meant(rule: str, word: object) -> str:
-    """The value that is meant by a word, which a rule refuses; or nothing."""
+    """The value that is meant by a word, which a rule refuses; or a sentence about what
+    there is in its place; or nothing.
+    """
     return _table("values", rule).get(folded(word), "")
 
 
-def relative_period(text: object) -> tuple[int, str] | None:
+def _interval_advice(word: str) -> str:
+    """What to type for the name of an interval."""
+    meant = value_meant("interval-name", word)
+    is_sentence = " " in meant or not meant
+    return meant if is_sentence else f"use .fields('histogram').interval({meant!r})"
+
+
+# --- periods and days ---------------------------------------------------------------
+
+_RELATIVE: Final = re.compile(
+    r"(?:last|past|prev(?:ious)?|rolling|now|(?P<since>today|yesterday)|p(?=[0-9]+[dwmy]))?"
+    r"[\s_-]*(?P<number>[0-9]{1,4}(?=\W*[a-z])|[0-9]{1,3})[\s_-]*(?P<unit>[a-z]*?)s?(?:[\s_-]*ago)?(?:/[dwm])?",
+    re.IGNORECASE,
+)
+_UNITS: Final = {
+    **dict.fromkeys(("d", "day"), ("days", 1)),
+    **dict.fromkeys(("w", "wk", "week"), ("weeks", 1)),
+    **dict.fromkeys(("m", "mo", "mon", "month"), ("months", 1)),
+    **dict.fromkeys(("q", "quarter"), ("months", 3)),
+    **dict.fromkeys(("y", "yr", "year"), ("months", 12)),
+    **dict.fromkeys(("h", "hr", "hour", "min", "minute"), ("hours", 1)),
+    # Matomo has "last7".
+    "": ("days", 1),
+}
+"""What a period is counted in, and how many of these one unit is."""
+_FUTURE: Final = re.compile(r"next|(?:today|now)?\s*\+", re.IGNORECASE)
+_NAMED: Final = re.compile(
+    "(last|previous|prev|past|this|current|)(week|month|quarter|year)(?:todate)?"
+)
+_WHICH: Final = re.compile("^(last|previous|prev|past|this|current)")
+
+
+def relative_period(text: str) -> tuple[int, str] | None:
     """The number and the unit of a period such as ``"30d"``, ``"last_7_days"``,
     ``"30daysAgo"`` or ``"12mo"``.
 
@@ -202,44 +227,46 @@ def relative_period(text: object) -> tuple[int, str] | None:
     >>> relative_period("30daysAgo"), relative_period("1y"), relative_period("soon")
     ((30, 'days'), (12, 'months'), None)
     """
-    match = _RELATIVE.fullmatch(str(text)[:100].strip())
-    if match is None:
+    match = _RELATIVE.fullmatch(text[:100].strip())
+    if match is None or match["unit"].lower() not in _UNITS:
         return None
-    number, unit = int(match[1]), match[2].lower()
-    return number * (12 if unit[0] == "y" else 1), _UNITS[unit[0]]
+    unit, times = _UNITS[match["unit"].lower()]
+    is_of_yesterday = (match["since"] or "").lower() == "yesterday"
+    return int(match["number"]) * times + is_of_yesterday, unit
 
 
-def period_advice(value: object) -> str:
-    """The step for a value that is no period of ``during``."""
-    if found := relative_period(value):
+def period_advice(text: str) -> str:
+    """What to type for words that are no period."""
+    name, table = folded(text), _table("periods")
+    if _FUTURE.match(text):
+        return table["tomorrow"]
+    if found := relative_period(text):
         number, unit = found
-        return f"use .last({unit}={number})"
-    name = folded(value)
-    if named := re.fullmatch("(this|last|previous)(week|month|quarter|year)", name):
-        which = "this" if named[1] == "this" else "last"
+        if unit == "hours":
+            return table["hour"]
+        return f"use .last({unit}={number})" if number else table["today"]
+    if named := _NAMED.fullmatch(name):
+        which = "this" if named[1] in {"this", "current", ""} else "last"
         return f"use .during('{which}-{named[2]}')"
-    return _table("periods").get(name, "")
+    return table.get(name) or table.get(_WHICH.sub("", name), "")
 
 
-def relation_advice(value: object) -> str:
-    """The period to compare with that is meant by a word."""
-    name = folded(value)
+def relation_advice(text: str) -> str:
+    """The period to compare with that is meant by words."""
+    name = folded(text)
     meant = value_meant("period-unit", name) or name
-    return (
-        f"use 'previous-{meant}'"
-        if meant in {"period", "week", "month", "year"}
-        else ""
-    )
+    if meant in {"period", "week", "month", "quarter", "year"}:
+        return f"use 'previous-{meant}'"
+    return period_advice(text).replace("use .", "use query.")
 
 
-def day_advice(value: object) -> str:
-    """What to type for a day of another form."""
-    found = relative_period(value)
-    if found and found[1] == "days":
-        return f"use 'today-{found[0]}d'"
-    if found:
-        return f"use .last({found[1]}={found[0]})"
-    return "use 'today'" if folded(value) == "now" else ""
+def day_advice(text: str) -> str:
+    """What to type for words that are no day."""
+    number, unit = relative_period(text) or (0, "")
+    if unit in {"days", "weeks"}:
+        days = number * (7 if unit == "weeks" else 1)
+        return f"use 'today-{days}d'"
+    return _table("days").get(folded(text)) or period_advice(text)
 
 
 # --- time zones ---------------------------------------------------------------------

@@ -380,8 +380,8 @@ def test_as_many_months_before(first: date, more: int) -> None:
         (QUERY.between("2026-03-02", "2026-03-31"), "month", "is not whole months"),
         (QUERY.between("2026-03-01", "2026-03-30"), "month", "is not whole months"),
         (QUERY.between("today-99999d", "today"), "period", "up to 99999"),
-        (QUERY.during("0001-01"), "period", "no such period"),
-        (QUERY.during("0001-01"), "month", "no such period"),
+        (QUERY.during("0001-01"), "period", "no such days"),
+        (QUERY.during("0001-01"), "month", "no such days"),
     ],
 )
 def test_a_period_with_none_before_it_is_refused(

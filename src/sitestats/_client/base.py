@@ -61,15 +61,8 @@ class Options(TypedDict, Generic[HttpClientT], total=False):
     http_client: HttpClientT | None
 
 
-class API(Public, Generic[RunnerT]):
-    """One of the service's APIs."""
-
-    def __init__(self, runner: RunnerT) -> None:
-        self._runner = runner
-        self._session = runner.session
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {names_of(cast('Any', type(self)))}>"
+class _Called(Public):
+    """What many take for a function, or for a mapping of websites."""
 
     if not TYPE_CHECKING:
 
@@ -80,7 +73,18 @@ class API(Public, Generic[RunnerT]):
         __call__ = __getitem__
 
 
-class BaseClient(Public, Generic[HttpClientT, RunnerT]):
+class API(_Called, Generic[RunnerT]):
+    """One of the service's APIs."""
+
+    def __init__(self, runner: RunnerT) -> None:
+        self._runner = runner
+        self._session = runner.session
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {names_of(cast('Any', type(self)))}>"
+
+
+class BaseClient(_Called, Generic[HttpClientT, RunnerT]):
     """The settings, the sender and the runner of a client."""
 
     _is_awaited: ClassVar[bool]

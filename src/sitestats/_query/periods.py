@@ -8,8 +8,8 @@ sent by ``extra_param`` alone. Weeks begin on Monday, as in ISO 8601.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from numbers import Integral
@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import attrs
 from dateutil.relativedelta import relativedelta
 
-from sitestats._base.errors import Problem
+from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zone_words import likely_zones
 from sitestats._base.zones import NO_PACKAGE, nearest_zone, packaged_names, zone_names
@@ -81,6 +81,8 @@ _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _WHOLE: Final = {"month": "2026-03", "quarter": "2026-Q1"}
 """The units that an earlier period has whole ones of, with an example of each."""
 _DAY: Final = timedelta(days=1)
+_DAYS: Final = ("today", "yesterday")
+"""The words for days, by how far back they are."""
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BACK: Final = re.compile("today-(0|[1-9][0-9]{0,4})d")
 _NAME: Final = re.compile(
@@ -140,16 +142,12 @@ class NamedPeriod(Value):
         Raises:
             ValueError: A value is not as ``to_dict`` makes it.
         """
-        with suppress(KeyError, TypeError, ValueError, OverflowError):
+        with suppress(KeyError, TypeError, ValueError):
             unit, count = values["unit"], values["count"]
-            now = datetime.fromisoformat(values["now"])
+            now = moment_of(datetime.fromisoformat(values["now"]))
             is_count = type(count) is int and count >= 0
-            is_unit = unit in {known for known, _ in WORDS.values()}
-            if is_unit and is_count and now.tzinfo is not None:
-                for moment in (now - _DAY, now + _DAY):
-                    # Its days are in the calendar, in each zone.
-                    cls(unit, count, moment).days_before("UTC")
-                return cls(unit, count, now.astimezone(UTC))
+            if is_count and unit in {known for known, _ in WORDS.values()}:
+                return cls(unit, count, now)
         raise ValueError("it is not what to_dict() made")
 
     def days(self, zone: str | None) -> tuple[str, str]:
@@ -163,13 +161,14 @@ class NamedPeriod(Value):
             if not packaged_names():
                 message += f"; {NO_PACKAGE}"
             raise refusal("period-zone", message, step)
-        last = self.now.astimezone(_zone(zone)).date()
-        first = beginning(last, self.unit)
-        if self.count:
-            last = first - _DAY
-            months = _MONTHS.get(self.unit, 0) * self.count
-            weeks = 0 if months else self.count
-            first -= relativedelta(months=months, weeks=weeks)
+        with _in_the_calendar(self.step[0]):
+            last = self.now.astimezone(_zone(zone)).date()
+            first = beginning(last, self.unit)
+            if self.count:
+                last = first - _DAY
+                months = _MONTHS.get(self.unit, 0) * self.count
+                weeks = 0 if months else self.count
+                first -= relativedelta(months=months, weeks=weeks)
         return first.isoformat(), last.isoformat()
 
     def days_before(self, zone: str | None) -> tuple[str, str]:
@@ -181,10 +180,24 @@ class NamedPeriod(Value):
         ('2026-02-01', '2026-02-05')
         """
         first, last = map(date.fromisoformat, self.days(zone))
-        before = beginning(first - _DAY, self.unit)
-        as_many = min(before + (last - first), first - _DAY)
-        until = last - relativedelta(years=1) if self.unit == "year" else as_many
+        with _in_the_calendar("previous"):
+            before = beginning(first - _DAY, self.unit)
+            until = min(before + (last - first), first - _DAY)
+            if self.unit == "year":
+                until = last - relativedelta(years=1)
         return before.isoformat(), until.isoformat()
+
+
+@contextmanager
+def _in_the_calendar(where: str) -> Iterator[None]:
+    """Refuse days before the year 1 or after the year 9999, which Python lacks."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except (OverflowError, ValueError):
+        message = "the calendar has no such days: it has the years 1 to 9999"
+        raise refusal("period-date", message, where) from None
 
 
 # --- days ---------------------------------------------------------------------------
@@ -205,46 +218,60 @@ def day(value: object, where: str) -> str:
         if _DATE.fullmatch(given):
             message = f"{shown(given)} is not a day of the calendar"
             raise refusal("period-date", message, where)
-        if advice := day_advice(given):
-            raise refusal("period-day", f"{shown(given)} is no day: {advice}", where)
-    message = (
-        "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
-        f"up to {MOST_DAYS}, not {shown(value)}: .during() takes months and words"
+    hint = did_you_mean(given, _DAYS) if isinstance(given, str) else ""
+    advice = _advice_on(value, day_advice) or (
+        "give a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N up to "
+        f"{MOST_DAYS}{hint}; .during() takes months and words"
     )
+    raise refusal("period-day", f"{shown(value)} is no day: {advice}", where)
+
+
+def _advice_on(value: object, of_words: Callable[[str], str]) -> str:
+    """What to type for a day or a period in another form; nothing for a form that may
+    have several meanings.
+    """
     if isinstance(value, datetime):
-        message = f"{shown(value)} is no day: give its .date(), in the zone you mean"
-    elif isinstance(value, timedelta):
-        message = f"give a day, such as 'today-{abs(value.days)}d', not a timedelta"
-    elif advice := _likely_period(value):
-        message = f"{shown(value)} is no day: {advice}"
-    raise refusal("period-day", message, where)
-
-
-def _likely_period(value: object) -> str:
-    """What to type for a period in another form that can have but one meaning."""
+        return "give its .date(), in the zone you mean"
     if isinstance(value, slice | Collection) and not isinstance(value, str):
         return (
             "two days are .between('2026-03-01', '2026-03-31'), or a tuple where they "
             "are compared with"
         )
     text = value[:100] if isinstance(value, str) else shown(value)
-    dates = _DATE.findall(text)
-    if len(dates) > 1:
-        return f"use .between({dates[0]!r}, {dates[-1]!r})"
-    if _NAME.fullmatch(text):
-        return f"use .during({text!r})"
-    if quarter := re.fullmatch(r"Q([1-4])\W*([0-9]{4})", text, re.IGNORECASE):
-        return f"use .during('{quarter[2]}-Q{quarter[1]}')"
-    return _in_another_form(text)
+    if isinstance(value, timedelta):
+        text = f"{abs(value.days)}d"
+    return of_words(text) or _in_another_form(text)
 
 
+_LIKE_NAMES: Final = (
+    re.compile(r"(?P<year>[0-9]{4})(?:\W*(?P<unit>[qwm]?)\W*(?P<number>[0-9]{1,2}))?"),
+    re.compile(r"(?P<unit>[qwm]?)\W*(?P<number>[0-9]{1,2})\W*(?P<year>[0-9]{4})"),
+)
+"""What people write for ``2026-Q1``, ``2026-03`` or ``2026-W10``, in small letters."""
+_FORMS: Final = {
+    "q": "{year}-Q{number}",
+    "w": "{year}-W{number:02}",
+    "m": "{year}-{number:02}",
+    "": "{year}-{number:02}",
+    None: "{year}",
+}
 _DIFFERING: Final = ((2001, 1, 1), (2002, 1, 2), (2003, 2, 1))
 
 
 def _in_another_form(text: str) -> str:
-    """What to type for a date or a month as people write them; nothing for a date
+    """What to type for a date or a period as people write them; nothing for a date
     whose day and month may be either.
     """
+    dates = _DATE.findall(text)
+    if len(dates) > 1:
+        return f"use .between({dates[0]!r}, {dates[-1]!r})"
+    for match in filter(None, (like.fullmatch(text.lower()) for like in _LIKE_NAMES)):
+        number = int(match["number"] or 0)
+        name = _FORMS[match["unit"]].format(year=match["year"], number=number)
+        with suppress(InvalidInputError):
+            if named := _NAME.fullmatch(name):
+                _named_unit(named, "during")
+                return f"use .during({name!r})"
     from dateutil.parser import parse
 
     # A part that the text lacks is taken from the default.
@@ -297,16 +324,15 @@ def days_back(text: str | None) -> int | None:
     >>> days_back("today"), days_back("yesterday"), days_back("today-30d")
     (0, 1, 30)
     """
-    if text in {"today", "yesterday"}:
-        return int(text == "yesterday")
+    if text in _DAYS:
+        return _DAYS.index(text)
     match = _BACK.fullmatch(text or "")
     return None if match is None else int(match[1])
 
 
 def placeholder(days: int) -> str:
     """The placeholder for *days* before today."""
-    named = {0: "today", 1: "yesterday"}
-    return named.get(days, f"today-{days}d")
+    return _DAYS[days] if days < len(_DAYS) else f"today-{days}d"
 
 
 def order_problems(start: str | None, end: str | None) -> list[Problem]:
@@ -350,7 +376,8 @@ def moment_of(now: object) -> datetime:
     if now is None:
         return datetime.now(UTC)
     if isinstance(now, datetime) and now.tzinfo is not None:
-        return now.astimezone(UTC)
+        with _in_the_calendar("now"):
+            return now.astimezone(UTC)
     message = f"now is a datetime with a time zone, not {shown(now)}"
     raise refusal("period-naive", message, "now")
 
@@ -368,15 +395,10 @@ def last(
     """The last days, weeks or months; exactly one of these is given."""
     given = {"days": days, "weeks": weeks, "months": months}
     counts = [(units, count) for units, count in given.items() if count is not None]
-    advice = ""
-    if isinstance(days, str):
+    if isinstance(days, str | timedelta):
         # The last "month" is the one before this one.
-        advice = period_advice(f"last {days}") or period_advice(days)
-    if advice:
-        message = f"{shown(days)} is text: {advice}"
-        raise refusal("period-days", message, "last")
-    if isinstance(days, timedelta):
-        message = f"give a number of whole days: .last(days={days.days})"
+        advice = _advice_on(days, lambda text: period_advice(f"last {text}"))
+        message = f"{shown(days)} is no number: {advice or 'give one, such as days=30'}"
         raise refusal("period-days", message, "last")
     if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
         message = "give one of days, weeks and months, and today=True with days alone"
@@ -413,18 +435,16 @@ def period_of(
         value = str(value)
     if isinstance(value, str) and (match := _NAME.fullmatch(value)):
         return _named_unit(match, where)
-    advice_for = period_advice if where == "during" else relation_advice
-    if isinstance(value, str) and (advice := advice_for(value)):
-        raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
-    known = [*WORDS] if where == "during" else [*RELATIONS, *WORDS]
-    hint = did_you_mean(value, known) if isinstance(value, str) else ""
-    if not hint and (advice := _likely_period(value)):
-        raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
-    message = (
-        "a period is '2026', '2026-Q1', '2026-03', '2026-W10', '2026-03-05', "
-        f"{known[0]!r}, 'this-week' or a date, not {shown(value)}{hint}"
-    )
-    raise refusal("period-unit", message, where)
+    is_other = where == "against"
+    advice = _advice_on(value, relation_advice if is_other else period_advice)
+    if not advice:
+        known = [*RELATIONS, *WORDS] if is_other else [*WORDS]
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        advice = (
+            "give '2026', '2026-Q1', '2026-03', '2026-W10', '2026-03-05', "
+            f"{known[0]!r}, 'this-week' or a date{hint}"
+        )
+    raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
 
 
 def _named_unit(match: re.Match[str], where: str) -> tuple[str, str]:
@@ -514,14 +534,14 @@ def pinned(start: Sent, end: Sent, zone: str, now: object) -> tuple[str, str]:
     >>> pinned("today-7d", None, "Europe/Amsterdam", now)
     ('2026-03-25', '2026-04-01')
     """
-    today = moment_of(now).astimezone(_zone(zone)).date()
-
-    def on(text: str) -> str:
-        back = days_back(text)
-        return day(text if back is None else today - timedelta(days=back), "pinned")
-
-    first = on(start) if start else (today - relativedelta(months=1)).isoformat()
-    return first, on(end or "today")
+    with _in_the_calendar("pinned"):
+        today = moment_of(now).astimezone(_zone(zone)).date()
+        first = start or (today - relativedelta(months=1)).isoformat()
+        days = [
+            text if (back := days_back(text)) is None else today - timedelta(days=back)
+            for text in (first, end or "today")
+        ]
+    return day(days[0], "pinned"), day(days[1], "pinned")
 
 
 def previous(
@@ -556,11 +576,8 @@ def previous(
             raise refusal("period-unit", message, where)
         months = 12 * (until.year - first.year) + until.month - first.month + 1
         length = relativedelta(months=months)
-    try:
+    with _in_the_calendar(where):
         before = first - length
-    except (OverflowError, ValueError):
-        message = f"the calendar has no such period before {start} to {end}"
-        raise refusal("period-date", message, where) from None
     last_day = until - length if example is None else first - _DAY
     return before.isoformat(), last_day.isoformat()
 

@@ -193,8 +193,9 @@ def one_of(
     hint = ""
     if isinstance(value, str):
         meant = value_meant(rule, value)
-        hint = f" (did you mean {meant!r}?)" if meant in known else ""
-        hint = hint or did_you_mean(value, known)
+        hint = did_you_mean(meant or value, known)
+        if " " in meant:
+            hint = f" ({meant})"
     message = f"{shown(value)} is not {what}{hint}; use one of {', '.join(known)}"
     raise refusal(rule, message, where)
 

@@ -39,7 +39,7 @@ from sitestats._base.errors import (
 from sitestats._base.fields import TABLES, TOTALS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
-from sitestats._public import Public, explained, names_of
+from sitestats._public import Public, explained, missing
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.messages import JsonValue
 from sitestats._wire.values import JsonName, Value, for_json
@@ -436,11 +436,9 @@ def item_of(result: Any, name: object) -> Any:
     if isinstance(name, JsonName):
         return name.value
     if not isinstance(name, str):
-        raise TypeError(f"{kind.__name__} has no items: read a value by its name")
+        raise TypeError(str(missing(kind, name)))
     if not is_attribute(result, name):
-        raise FieldNotRequestedError(
-            f"{kind.__name__} has no {shown(name)}: it has {names_of(kind)}", name=name
-        )
+        raise FieldNotRequestedError(str(missing(kind, name)), name=name)
     try:
         return getattr(result, name)
     except UnrequestedAttributeError as error:

@@ -7,7 +7,7 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from sitestats._public import Public
+from sitestats._public import Public, missing
 
 from .messages import JsonValue
 
@@ -64,7 +64,7 @@ class Value(Public):
             """A value by its name, for ``dict(value)``."""
             if isinstance(name, JsonName):
                 return name.value
-            raise TypeError(f"{type(self).__name__} has no items: read its attributes")
+            raise TypeError(str(missing(type(self), name)))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         # Tools that hash arguments, such as Streamlit, hash this.
