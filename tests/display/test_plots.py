@@ -136,6 +136,17 @@ def test_an_hour_that_is_repeated_has_a_bar_of_its_own() -> None:
     assert bars[0].get_x() != bars[1].get_x()
 
 
+@pytest.mark.parametrize("years", [(1, 2), (26, 2026), (9998, 9999), (1, 9999)])
+def test_any_days_of_the_calendar_are_drawn(years: tuple[int, int]) -> None:
+    """Two thousand years between entries, and its first and last days, are no error."""
+    first, last = dt.date(years[0], 1, 1), dt.date(years[1], 12, 31)
+    ends = *daily(70, first=first), *daily(9, first=last - 8 * dt.timedelta(1))
+    open_ones = *daily(1, first=first, partial=1), *daily(1, first=last, partial=1)
+    for some in (ends, ends[:9], ends[-9:], ends[::30], open_ones):
+        entries = entries_of(some, HistogramEntry)
+        FigureCanvasAgg(entries.plot(ax=axes_of()).figure).draw()
+
+
 # --- weekends, titles, limits -----------------------------------------------------
 
 

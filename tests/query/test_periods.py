@@ -277,6 +277,22 @@ def test_now_is_the_clock_of_this_machine() -> None:
     assert before <= day <= datetime.now(UTC).date()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        QUERY.last(days=30),
+        QUERY,
+        QUERY.last(weeks=1, now=datetime(1, 1, 3, tzinfo=UTC)),
+        QUERY.during("last-year", now=datetime(1, 1, 3, tzinfo=UTC)),
+    ],
+)
+def test_days_before_the_calendar_are_refused(query: StatsQuery) -> None:
+    """A moment in the year 1 has no year before it."""
+    for zone in ("UTC", "America/New_York"):
+        with pytest.raises(InvalidInputError, match="the years 1 to 9999"):
+            query.pinned(timezone=zone, now=datetime(1, 1, 1, tzinfo=UTC))
+
+
 # --- each ---------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -94,6 +95,21 @@ def test_a_value_that_counted_is_right(client: Client) -> None:
     nothing = b'{"pageviews": 0, "countries": []}'
     (text,) = told(lambda: Stats.from_body(query, nothing))
     assert "'GB'" in text
+
+
+def test_a_period_that_has_not_begun_is_told(client: Client) -> None:
+    """The zeros of a year that was mistyped are no numbers; a period that has begun,
+    and lasts until later, is ``partial`` without a warning.
+    """
+    today = dt.datetime.now(dt.UTC).date()
+    query = StatsQuery(HOST).fields("pageviews", "histogram")
+    ahead = query.during(today.year + 1)
+    for call in (client.stats.get, lambda one: client.stats.get_many([one]).collect()):
+        (text,) = told(lambda call=call: call(ahead))
+        assert f"begins on {today.year + 1}-01-01" in text
+    begun = query.between(today, today + dt.timedelta(400))
+    assert told(lambda: client.stats.get(begun)) == []
+    assert client.stats.get(begun).partial
 
 
 @pytest.mark.parametrize(

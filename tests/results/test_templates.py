@@ -49,7 +49,7 @@ def by_django(text: str, **values: object) -> str:
         ("{{ s.countries }}", r"'countries' was not requested: add it to the query"),
         ("{% for c in s.countries %}{{ c }}{% endfor %}", "was not requested"),
         ("{% if s.events %}yes{% endif %}", r"\.all_events\(\)"),
-        ("{{ s.visitrs }}", r"Stats has no 'visitrs': it has .*\.visitors"),
+        ("{{ s.visitrs }}", r"Stats has no 'visitrs': did you mean \.visitors"),
         ("{{ page.seconds_on_page }}", "'seconds_on_page' was not requested"),
         ("{{ page.pageview }}", "PageEntry has no 'pageview'"),
         ("{{ comparison.totals.pageviews }}", "was not compared, but visitors"),

@@ -200,14 +200,14 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
         if mark := marks(partial=entry.partial, clipped=entry.clipped):
             # The mark is visible even where the count is still 0.
             look = _NOT_WHOLE | {"alpha": colours.not_whole}
-            ax.axvspan(when - shift, when - shift + step, **look)
+            ax.axvspan(_moved(when, -shift), _moved(when, step - shift), **look)
             reasons.append(mark)
     weekends = [when.isoweekday() in {6, 7} for when in whens for _ in range(2)]
     # Weekends are grey only if the days can be told apart.
     has_days = step <= _DAY and any(weekends)
     is_grey = has_days and 2 * _DAY < whens[-1] - whens[0] < 70 * _DAY
     if is_grey:
-        ends = [x - shift for when in whens for x in (when, when + step)]
+        ends = [_moved(when, by) for when in whens for by in (-shift, step - shift)]
         look = _WEEKEND | {
             "alpha": colours.weekend,
             "transform": ax.get_xaxis_transform(),
@@ -245,7 +245,13 @@ def _steps(
         yield when, count
         # The lengths of months differ by a tenth.
         if following is None or following - when > 1.5 * step:
-            yield when + step, 0
+            yield _moved(when, step), 0
+
+
+def _moved(when: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    """A moment before or after *when*, within Python's calendar."""
+    earliest, latest = _plain(dt.date.min) - when, _plain(dt.date.max) - when
+    return when + min(max(by, earliest), latest)
 
 
 def _lines(ax: Any, comparison: Comparison, count: str) -> None:
@@ -309,6 +315,10 @@ def _set_time_axis(ax: Any, whens: Sequence[dt.datetime]) -> None:
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, **_DATES))
     ax.tick_params(labelsize="small")
     ax.margins(x=0.01)
+    left, right = dates.date2num([dt.date.min, dt.date.max])
+    if ax.get_xlim()[0] < left or ax.get_xlim()[1] > right:
+        # matplotlib fails where its margins are outside the calendar.
+        ax.set_xlim(max(ax.get_xlim()[0], left), min(ax.get_xlim()[1], right))
     _set_counts(ax, "y", max(1, min(6, int(_height(ax) / 30))))
     sharing = ax.get_shared_y_axes().get_siblings(ax)
     ax.set_ylim(0, 1.05 * max(1, *(axes.dataLim.y1 for axes in sharing)))

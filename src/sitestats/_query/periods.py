@@ -142,11 +142,14 @@ class NamedPeriod(Value):
         Raises:
             ValueError: A value is not as ``to_dict`` makes it.
         """
-        with suppress(KeyError, TypeError, ValueError):
+        with suppress(KeyError, TypeError, ValueError, OverflowError):
             unit, count = values["unit"], values["count"]
             now = moment_of(datetime.fromisoformat(values["now"]))
             is_count = type(count) is int and count >= 0
             if is_count and unit in {known for known, _ in WORDS.values()}:
+                for moment in (now - _DAY, now + _DAY):
+                    # Its days are in the calendar, in each zone.
+                    cls(unit, count, moment).days_before("UTC")
                 return cls(unit, count, now)
         raise ValueError("it is not what to_dict() made")
 

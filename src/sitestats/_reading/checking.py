@@ -122,6 +122,13 @@ def check_response(
     )
     page = _page(parameters)
     warnings = [*period.differences, *_differences(body, parameters, page)]
+    first = as_date(parameters.params.get("start"))
+    # In some zone, tomorrow has begun.
+    if first and responded_at and first > responded_at.date() + dt.timedelta(days=1):
+        warnings.append(
+            f"the period begins on {first}, and the service responded on "
+            f"{responded_at.date()}: nothing was counted yet"
+        )
     problems = _of_another(body, parameters.hostname, page)
     if isinstance(parameters.events, tuple) and body.events is not None:
         # The service stores names in lower case.
