@@ -225,6 +225,31 @@ SET_UPS: dict[str, Broken] = {
         "SITESTATS_API_KEY is not usable: it ends with a line end",
         SITESTATS_API_KEY=f"{KEY}\r\n",
     ),
+    "a variable that no shell replaced": setting(
+        "SITESTATS_API_KEY is not usable: it is the name of a variable",
+        SITESTATS_API_KEY="${ANALYTICS_KEY}",
+    ),
+    "a key after its name": setting(
+        "SITESTATS_API_KEY is not usable: it begins with the name of its variable",
+        SITESTATS_API_KEY=f"SITESTATS_API_KEY={KEY}",
+    ),
+    "a template that nobody filled in": setting(
+        "SITESTATS_API_KEY is not usable: it stands for the value",
+        SITESTATS_API_KEY="{{ analytics.key }}",
+    ),
+    "a line end that is written out": setting(
+        "SITESTATS_API_KEY is not usable: it ends with a backslash",
+        SITESTATS_API_KEY=f"{KEY}\\n",
+    ),
+    "a key that is masked": setting(
+        "SITESTATS_API_KEY is not usable: it is masked",
+        SITESTATS_API_KEY=f"{KEY[:8]}******",
+    ),
+    "a key and a user ID in each other's place": setting(
+        "SITESTATS_API_KEY is not usable: the API key and the user ID are in each",
+        SITESTATS_API_KEY=USER,
+        SITESTATS_USER_ID=KEY,
+    ),
     "an empty key file": setting(
         "SITESTATS_API_KEY_FILE names a file that is empty",
         SITESTATS_API_KEY="",

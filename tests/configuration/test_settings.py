@@ -305,6 +305,7 @@ def test_a_profile_that_is_not_there(
         *(("retries", value) for value in (-1, True, "2", 1.5, None)),
         *(("max_connections", value) for value in (0, True, 1.5, None)),
         ("proxy", 8080),
+        *(("read_only", value) for value in ("no", 1, None)),
         *(("verify", value) for value in (None, "", 1, b"x")),
         *(("base_url", v) for v in ("", "example.com", "https://a@b.example", None)),
         *(("headers", v) for v in ("X: y", [("X", "y")], {"X": 5}, {5: "x"})),

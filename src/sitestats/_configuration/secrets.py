@@ -38,9 +38,14 @@ _STRAY: Final = {
     r".*[\r\n]\s*": "it ends with a line end",
     r".*\s#.*": "it has a '#' and a comment, which only a shell takes away",
     r"\s.*|.*\s": "it has a space at an end",
+    r"(export )?[A-Z_]+=.*": "it begins with the name of its variable",
+    r"\$[\w{(].*|%\w+%": "it is the name of a variable, which only a shell replaces",
+    r"\{\{.*\}\}|<.*>": "it stands for the value, which nothing put in its place",
+    r".*\\[nr]": "it ends with a backslash and a letter, where a line end was meant",
     r".*\s.*": "it has a space or a line end within",
+    r".*\*{3}": "it is masked: copy the value itself",
 }
-"""What a shell would have taken away, or what was copied as well."""
+"""What a shell or a template would have changed, or what was copied as well."""
 
 
 class Secret:
@@ -101,13 +106,19 @@ def as_secret(value: Any, source: str) -> Any:
     return value if is_kept else Secret(value, source)
 
 
-def checked_secret(secret: Secret) -> Secret:
-    """*secret*, if a header can carry it.
+_OTHERS: Final = {"api_key": "sa_user_id_.*", "user_id": "sa_api_key_.*"}
+"""What credentials look like that were given in place of each other."""
+
+
+def checked_secret(name: str, secret: Secret) -> Secret:
+    """*secret*, the ``api_key`` or the ``user_id``, if a header can carry it.
 
     Raises:
         ConfigurationError: It can't; the message does not show it.
     """
     stray = secret.stray()
+    if secret.fits(_OTHERS[name]):
+        stray = "the API key and the user ID are in each other's place"
     if stray or not secret.fits(f"[!-~]{{1,{_LONGEST}}}"):
         what = stray or "look where it was copied"
         raise ConfigurationError(

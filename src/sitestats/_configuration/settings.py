@@ -75,6 +75,12 @@ def positive_count(name: str, value: object, least: int = 1) -> int:
     raise _refusal(name, f"a whole number, {least} or more", value)
 
 
+def check_flag(name: str, value: object) -> None:
+    """Raise an error if *value* is not True or False: the text "no" would be true."""
+    if not isinstance(value, bool):
+        raise _refusal(name, "True or False", value)
+
+
 def checker(
     check: Callable[..., object], *least: float
 ) -> Callable[[object, attrs.Attribute[Any], object], None]:
@@ -189,7 +195,7 @@ class Settings:
     total_timeout: float = attrs.field(default=120.0, validator=checker(check_seconds))
     retry: RetryPolicy = attrs.field(factory=RetryPolicy, converter=as_policy)
     max_connections: int = attrs.field(default=50, validator=checker(positive_count))
-    read_only: bool = False
+    read_only: bool = attrs.field(default=False, validator=checker(check_flag))
     proxy_address: Secret | None = None
     verify: bool | str | ssl.SSLContext = attrs.field(
         default=True, converter=checked_verify
@@ -251,7 +257,7 @@ def resolve(
             secret = credential_of_environment(name) if trusted else None
             withheld += [] if trusted else _variables_of(name)[:1]
         if secret is not None:
-            options[name], sources[name] = checked_secret(secret), secret.source
+            options[name], sources[name] = checked_secret(name, secret), secret.source
     if proxy is NOT_GIVEN:
         proxy = proxy_of_environment(base)
     if proxy is not None:
