@@ -303,6 +303,19 @@ def test_a_wrong_value_is_named(change: dict[str, Any], words: str) -> None:
     assert re.search(words, text), text
 
 
+def test_json_that_people_write_has_no_other_names() -> None:
+    """A misspelt name would add a website in UTC, which can't be changed, or count all
+    pages in place of one.
+    """
+    spec = WebsiteSpec("a.example", timezone="Asia/Tokyo").to_dict()
+    with pytest.raises(InvalidInputError) as caught:
+        WebsiteSpec.from_dict({**spec, "tz": "Asia/Tokyo", "isPublic": True})
+    assert [one.where for one in caught.value.problems] == ["$.isPublic", "$.tz"]
+    assert "hostname, timezone, public, label" in str(caught.value)
+    with pytest.raises(InvalidInputError, match="to_dict"):
+        StatsQuery.from_dict({**QUERY.to_dict(), "path": "/blog/"})
+
+
 def test_what_can_not_be_read_comes_back_as_unknown() -> None:
     """A list without some entries stays one, and tells of no zeros."""
     fields: Any = ("visitors", "pages", "seconds_on_page")

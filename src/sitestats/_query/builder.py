@@ -765,6 +765,10 @@ def _changed(
     return cast("StatsQuery[FieldsT]", changed)
 
 
+_PARTS: Final = ("hostname", "page", "parameters", "period", "website_timezone")
+"""The names in the JSON of a query."""
+
+
 def _from_dict(values: Mapping[str, Any]) -> StatsQuery:
     """A query of what ``to_dict`` made, each part by its rule."""
     message = "give what StatsQuery.to_dict() returned"
@@ -777,8 +781,12 @@ def _from_dict(values: Mapping[str, Any]) -> StatsQuery:
                 problems.check(checked_param, "timezone", _text(zone))
             hostname = problems.check(rules.hostname, values["hostname"])
             word = None if period is None else NamedPeriod.from_dict(period)
+            others = values.keys() - _PARTS
         except (AttributeError, KeyError, TypeError, ValueError):
             raise refusal("address", message, "from_dict") from None
+        if others:
+            # Without the part, the query would be about more than was meant.
+            raise refusal("address", message, "from_dict")
         if page is not None:
             problems.check(rules.path, page)
         params = {

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from sitestats._base.countries import likely_country
 from sitestats._base.text import shown
+from sitestats._words import value_meant
 
 from .parameters import PARAMETERS, can_filter
 
@@ -24,13 +25,14 @@ Guess: TypeAlias = Callable[[str], str | None]
 """What a value probably means; None where nothing speaks against it."""
 
 
-def _in_its_case(names: Iterable[str]) -> Guess:
+def _in_its_case(names: Iterable[str], filter_: str = "") -> Guess:
     by_folded = {name.casefold(): name for name in names}
 
     def guess(text: str) -> str | None:
         # Versions have fields of their own, which no filter has.
-        name = by_folded.get(re.sub(r"[ /][0-9.]+\Z", "", text.casefold()))
-        return None if name == text else name
+        word = re.sub(r"[ /][0-9.]+\Z", "", text.casefold())
+        name = by_folded.get(word) or value_meant(filter_, word)
+        return None if name in {"", text} else name
 
     return guess
 
@@ -98,14 +100,16 @@ _GUESSES: Final[Mapping[str, Guess]] = {
     "pages": _page,
     "country": likely_country,
     "referrer": _referrer,
-    "browser_name": _in_its_case(_BROWSERS),
-    "os_name": _in_its_case(_SYSTEMS),
+    "browser_name": _in_its_case(_BROWSERS, "browser_name"),
+    "os_name": _in_its_case(_SYSTEMS, "os_name"),
 }
 """What the value of a filter probably means, by the filter."""
 _OPERATOR: Final = re.compile(r"[!=~^<>]|.*(\||\.\*|\$\Z)", re.DOTALL)
 """What other tools compute, and a filter takes literally."""
 _NO_VALUE: Final = re.compile(
-    r"\(.*\)|none|null|nan|n/a|not set|unknown|direct", re.IGNORECASE
+    r"\(.*\)|none|null|nan|n/a|not set|unknown|undefined"
+    r"|direct( ?/ ?none| entry| traffic| visits?)?",
+    re.IGNORECASE,
 )
 """What other tools call traffic without a value."""
 

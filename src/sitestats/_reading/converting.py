@@ -181,7 +181,13 @@ def _attrs_reader(kind: Any, *others: str) -> Callable[[Any, Any], Any]:
             hints[field.name] = override(struct_hook=hook)
         else:
             hints[field.name] = override(omit=True)
-    return make_dict_structure_fn(kind, _converter(), _cattrs_use_alias=True, **hints)
+    return make_dict_structure_fn(
+        kind,
+        _converter(),
+        _cattrs_use_alias=True,
+        _cattrs_forbid_extra_keys=kind._is_typed,  # noqa: SLF001 - of all values
+        **hints,
+    )
 
 
 def _moment(value: Any, _: object) -> dt.datetime:

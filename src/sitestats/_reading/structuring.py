@@ -26,6 +26,7 @@ from cattrs.errors import (
     AttributeValidationNote,
     BaseValidationError,
     ClassValidationError,
+    ForbiddenExtraKeysError,
     IterableValidationError,
     IterableValidationNote,
 )
@@ -40,6 +41,7 @@ from sitestats._results.entries import entry_class
 from sitestats._results.tables import Count, Hour, Name, Seconds
 from sitestats._results.websites import AddedWebsite, Website
 from sitestats._wire.messages import JsonValue, load_json
+from sitestats._wire.values import attributes_of
 
 ModelT = TypeVar("ModelT", Website, AddedWebsite)
 Hook: TypeAlias = Callable[[Any, Any], Any]
@@ -640,6 +642,10 @@ def problems_at(cause: Exception, path: str, section: str = "") -> Iterator[Prob
     elif isinstance(cause, InvalidInputError):
         for problem in cause.problems:
             yield attrs.evolve(problem, where=f"{path}: {problem.where}")
+    elif isinstance(cause, ForbiddenExtraKeysError):
+        known = ", ".join(attributes_of(cause.cl))
+        for name in sorted(cause.extra_fields):
+            yield Problem(f"is unknown: the names are {known}", where=f"{path}.{name}")
     else:
         why = "is missing" if isinstance(cause, KeyError) else str(cause)
         yield Problem(why, section=section, where=path)

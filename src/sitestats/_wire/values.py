@@ -40,6 +40,8 @@ class Value(Public):
 
     _worked_out: ClassVar[tuple[str, ...]] = ()
     """The properties that its JSON has beside its attributes."""
+    _is_typed: ClassVar[bool] = False
+    """Whether people write its JSON: a name that it does not have is a mistake then."""
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by their names, ready for JSON."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, ClassVar, Final, cast
 
 import attrs
 
@@ -72,6 +72,7 @@ class WebsiteSpec(Value):
     accept_differing: bool = attrs.field(default=False, kw_only=True)
     written: str = attrs.field(init=False, eq=False, repr=False)
     """The host name as it was given, such as ``"Bücher.example"``."""
+    _is_typed: ClassVar[bool] = True
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "written", self.hostname)
