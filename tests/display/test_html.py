@@ -48,13 +48,16 @@ def test_half_a_letter_is_shown_as_an_escape() -> None:
 
 
 def test_websites_are_a_table() -> None:
-    """Websites show what tells them apart; a long list has a count of the others."""
+    """Websites show what tells them apart; a long list has a count of the others. One
+    alone says, too, for how long its page views are an estimate.
+    """
     sites = WebsiteList(website(f"n{number}.example") for number in range(25))
     html = sites._repr_html_()
     assert ">n9.example</td>" in html
     assert "white-space:nowrap'>1,234,567</td>" in html
     assert "n10.example" not in html
     assert "… 15 more; page views and events in 30 days" in html
+    assert "page views and events in 30 days" in sites[0]._repr_html_()
     assert "none" in WebsiteList()._repr_html_()
 
 

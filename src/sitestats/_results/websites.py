@@ -20,14 +20,18 @@ from .tables import Column, Count, Name, column_of, of_rows
 class _NamedValues(Displayed, Row):
     """Values that are shown by their names."""
 
+    _note: ClassVar[str] = ""
+    """What a reader has to know of them."""
+
     def _displayed(self) -> Table:
         values = attrs.asdict(self, recurse=False)
         title = values.pop("hostname")
-        notes = [*values.pop("differences", ()), *values.pop("problems", ())]
+        told = (*values.pop("differences", ()), *values.pop("problems", ()))
         extra = values.pop("extra")
         known = ((name.replace("_", " "), value) for name, value in values.items())
         rows = of_rows(("", ""), [*known, *extra.items()])
-        return Table(title, rows, "; ".join(map(str, notes)))
+        notes = filter(None, [self._note, *map(str, told)])
+        return Table(title, rows, "; ".join(notes))
 
 
 @attrs.frozen(kw_only=True)
@@ -50,6 +54,7 @@ class Website(_NamedValues):
         "events",
     )
     """The names of the document's values, in its order."""
+    _note: ClassVar[str] = "page views and events in 30 days"
 
     hostname: Name
     """The host name."""
@@ -120,8 +125,7 @@ class WebsiteList(Rows[Website, Never]):
 
     def _displayed(self) -> Table:
         names = ("hostname", "label", "timezone", "is_public", "pageviews", "events")
-        note = "page views and events in 30 days"
-        return Table("websites", self._columns(names), note)
+        return Table("websites", self._columns(names), Website._note)  # noqa: SLF001 - of this module
 
     def _columns(self, names: Sequence[str]) -> Sequence[Column]:
         return [
