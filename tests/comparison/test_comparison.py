@@ -181,7 +181,11 @@ def test_frames_of_a_comparison(client: Client) -> None:
     days = ("first_day", "last_day", "first_day_before", "last_day_before")
     assert pages.columns == ["value", *counts, "direction", "partial", *days]
     assert pages.equals(comparison["pages"].to_polars())
-    assert comparison.to_dict()["pages"] == comparison.to_dicts("pages")
+    values = comparison.to_dict()
+    assert values["lists"] == {"pages": comparison["pages"].to_dict()}
+    assert values["totals"] == {
+        name: change.to_dict() for name, change in comparison.totals.items()
+    }
 
 
 # --- lists ------------------------------------------------------------------------

@@ -365,7 +365,7 @@ YEAR_1 = "0001-01-01T00:00:00+00:00"
         (Entries[HistogramEntry], ("items", 0, "start"), YEAR_1),
         (Changes, ("name",), "nothing"),
         (Changes, ("key",), "pageviews"),
-        (Changes, ("items", 0, "pageviews"), ...),
+        (Changes, ("items", 0, "counts", "pageviews"), ...),
     ],
 )
 def test_a_value_that_nothing_can_use_is_refused(

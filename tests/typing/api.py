@@ -141,7 +141,7 @@ def errors(client: Client, query: StatsQuery) -> float | None:
 def comparisons(comparison: Comparison) -> None:
     """Totals and lists are read by the names of fields, and a wrong one is found."""
     assert_type(comparison.totals["visitors"], Change)
-    assert_type(comparison.totals["seconds_on_page"].now, float | None)
+    assert_type(comparison.totals["seconds_on_page"].now, int | float | None)
     assert_type(comparison["pages"], Changes)
     assert_type([comparison[name] for name in comparison.lists], list[Changes])
     comparison.totals["visitrs"]  # type: ignore[index]  # misspelt

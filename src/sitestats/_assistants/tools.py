@@ -195,7 +195,7 @@ class Tools:
     ) -> Answer:
         limit = _limit(question)
         compared = self._client.stats.compare(self._query(**question), against)
-        return _small(compared.to_dict(), limit)
+        return _small(compared.rows(), limit)
 
     def _save_report(self, against: str | None = None, **question: Any) -> Answer:
         query = self._query(**question, most=_MOST_OF_A_REPORT)

@@ -45,7 +45,7 @@ import attrs
 
 from sitestats._public import Public
 from sitestats._wire.messages import Headers, HttpRequest, JsonValue
-from sitestats._wire.values import Value, for_json
+from sitestats._wire.values import Value
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _MOST_LINES: Final = 20
@@ -122,6 +122,10 @@ def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
     return Headers({} if isinstance(given, str) else given)
 
 
+_NOT_IN_JSON: Final = {"in_json": False}
+"""What the service sent may be long, and is not for the readers of an error."""
+
+
 def _few(problems: tuple[Problem, ...]) -> str:
     """The beginning of *problems*, for a repr."""
     shown = ", ".join(map(repr, problems[:3]))
@@ -163,27 +167,16 @@ class SiteStatsError(Value, Exception):
         >>> NotFoundError("no such website", status_code=404).to_dict()["type"]
         'NotFoundError'
         """
-        request: HttpRequest | None = getattr(self, "request", None)
-        values: dict[str, JsonValue] = {
+        return {
             "type": type(self).__name__,
             "text": str(self),
             "retryable": self.retryable,
+            **super().to_dict(),
         }
-        for name in error_attributes(type(self)):
-            values[name] = for_json(getattr(self, name))
-        if request is not None:
-            values["request"] = {"method": request.method, "path": request.path}
-        return values
 
     def __bool__(self) -> Literal[True]:
         # It tells type checkers what “if outcome.error:” means.
         return True
-
-
-def error_attributes(kind: type[SiteStatsError]) -> list[str]:
-    """The attributes of an error that its JSON has: not what came from the service."""
-    known: tuple[attrs.Attribute[Any], ...] = getattr(kind, "__attrs_attrs__", ())
-    return [field.name for field in known if field.name not in {"body", "headers"}]
 
 
 class ConfigurationError(SiteStatsError):
@@ -313,10 +306,13 @@ class StatusError(SiteStatsError):
     code: str | None = None
     """The service's own code, such as ``"BADGE_REQUIRED"``, or None if it is missing.
     """
-    body: bytes = attrs.field(default=b"", repr=False)
+    body: bytes = attrs.field(default=b"", repr=False, metadata=_NOT_IN_JSON)
     """The response's body as received, with credentials redacted."""
     headers: Mapping[str, str] = attrs.field(
-        factory=dict[str, str], converter=_headers, repr=False
+        factory=dict[str, str],
+        converter=_headers,
+        repr=False,
+        metadata=_NOT_IN_JSON,
     )
     """The response's headers, redacted too. A name is found in any case."""
     request: HttpRequest | None = attrs.field(default=None, converter=_request)
@@ -394,10 +390,13 @@ class InvalidResponseError(SiteStatsError):
         default=(), converter=_problems, repr=_few
     )
     """The wrong places, by their JSON paths."""
-    body: bytes = attrs.field(default=b"", repr=False)
+    body: bytes = attrs.field(default=b"", repr=False, metadata=_NOT_IN_JSON)
     """The response's body as received, with credentials redacted."""
     headers: Mapping[str, str] = attrs.field(
-        factory=dict[str, str], converter=_headers, repr=False
+        factory=dict[str, str],
+        converter=_headers,
+        repr=False,
+        metadata=_NOT_IN_JSON,
     )
     """The response's headers, redacted too. A name is found in any case."""
     request: HttpRequest | None = attrs.field(default=None, converter=_request)

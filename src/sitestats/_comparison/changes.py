@@ -21,14 +21,13 @@ import attrs
 from msgspec.structs import replace
 
 from sitestats._base.errors import FieldNotRequestedError, UnrequestedAttributeError
-from sitestats._base.fields import CountName, entry_counts
+from sitestats._base.fields import CountName, TableName, entry_counts
 from sitestats._base.text import shown
 from sitestats._base.zones import common_zone
 from sitestats._results import late
 from sitestats._results.bases import Items, Named, draw
 from sitestats._results.entries import Entries, HistogramEntry, check_name
-from sitestats._results.tables import Column, beside, column_of
-from sitestats._wire.messages import JsonValue
+from sitestats._results.tables import Column, Hour, beside, column_of
 from sitestats._wire.values import for_json
 
 SIDES: Final = {
@@ -59,13 +58,13 @@ class Change(Named):
 
     _worked_out: ClassVar[tuple[str, ...]] = ("absolute", "percent")
 
-    now: float | None
+    now: int | float | None
     """The number in the requested period, or None if it is not known."""
-    before: float | None
+    before: int | float | None
     """The number in the other period, or None if it is not known."""
 
     @property
-    def absolute(self) -> float | None:
+    def absolute(self) -> int | float | None:
         """The difference, or None if one of the two is not known."""
         if self.now is None or self.before is None:
             return None
@@ -114,7 +113,7 @@ class EntryChange(Named):
     value: Any
     """What is counted, such as a path, a country's code or an event; the day or hour
     of a histogram."""
-    counts: Mapping[str, Change] = attrs.field(hash=False, metadata={"in_json": False})
+    counts: Mapping[str, Change] = attrs.field(hash=False)
     """The change of each count, by name."""
     direction: Direction
     """How the first count changed."""
@@ -124,17 +123,12 @@ class EntryChange(Named):
     """Whether its counts will still grow."""
     date: dt.date | None = None
     """The day, of a histogram; None where this period has no such entry."""
-    hour: int | None = None
+    hour: Hour | None = None
     """The hour of the day, of a histogram of hours."""
     date_before: dt.date | None = None
     """The other period's day, of a histogram."""
-    hour_before: int | None = None
+    hour_before: Hour | None = None
     """The other period's hour of the day, of a histogram of hours."""
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The entry as plain values, ready for JSON, with the change of each count."""
-        values = super().to_dict()
-        return {**values, **{n: change.to_dict() for n, change in self.counts.items()}}
 
     @property
     def pageviews(self) -> Change:
@@ -170,7 +164,7 @@ class Changes(Items[EntryChange, Never]):
     week of one period is compared with the first one of the other, and so on.
     """
 
-    name: str = attrs.field(kw_only=True)
+    name: TableName = attrs.field(kw_only=True)
     """The field, such as ``"pages"``."""
     truncated: bool = False
     """Whether the limit cut a list, so that entries may be missing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, Never, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Never, TypeVar, cast
 
 import attrs
 
@@ -64,6 +64,8 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
     >>> comparison["pages"][0].direction
     'up'
     """
+
+    _worked_out: ClassVar[tuple[str, ...]] = ("partial", "differs", "totals", "lists")
 
     now: Stats[FieldsT_contra]
     """The result of the requested period."""
@@ -176,20 +178,20 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         columns = of_rows(_ROWS, largest[:rows])
         return Table("largest changes", columns, note, same=self._days)
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The comparison as plain values, ready for JSON: the website, both periods,
-        the totals and the rows of each list, by the names that frames have; and both
-        results, as ``now`` and ``before``.
+    def rows(self) -> dict[str, JsonValue]:
+        """The row of the totals, and the rows of each list by its name, ready for JSON:
+        the values of the frames in one object.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
-        >>> values = client.stats.compare(query).to_dict()
+        >>> values = client.stats.compare(query).rows()
         >>> values["visitors"], values["visitors_before"], values["visitors_change"]
         (244, 295, -51)
         """
         (totals,) = to_dicts(self._table())
-        values: dict[str, JsonValue] = {**totals, "path": self.now.path}
-        values |= {name: [*changes.to_dicts()] for name, changes in self.lists.items()}
-        return {**values, **super().to_dict()}
+        rows: dict[str, JsonValue] = {**totals, "path": self.now.path}
+        for name, changes in self.lists.items():
+            rows[name] = [*changes.to_dicts()]
+        return rows
 
     def plot(
         self,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Never, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Never, Self
 
 import attrs
 
@@ -12,7 +12,7 @@ from sitestats._base.fields import TABLES, TOTALS, TableName, TotalName
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery
 from sitestats._results import late
-from sitestats._results.bases import draw
+from sitestats._results.bases import as_tuple, draw
 from sitestats._results.entries import check_name
 from sitestats._results.outcomes import (
     ManyResults,
@@ -23,8 +23,7 @@ from sitestats._results.outcomes import (
     no_entries,
 )
 from sitestats._results.tables import Column, days_text, label_of
-from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import Value, for_json
+from sitestats._wire.values import Value
 
 from .changes import Change, changes_of
 from .comparison import Comparison, cells_of_totals, total_change, warned
@@ -33,6 +32,8 @@ from .comparison import Comparison, cells_of_totals, total_change, warned
 @attrs.frozen
 class ComparedPair(Value):
     """Two outcomes to compare: of a query, and of the same for the period before."""
+
+    _worked_out: ClassVar[tuple[str, ...]] = ("totals",)
 
     now: Outcome | None
     """The later outcome, or None if there is no such query."""
@@ -50,12 +51,23 @@ class ComparedPair(Value):
         results = [side.stats for side in self.sides if side.stats is not None]
         return Comparison(*results) if len(results) == 2 else None  # noqa: PLR2004
 
-    def total(self, name: str) -> Change:
-        """One total in both periods, None where it is not known."""
+    @property
+    def totals(self) -> Mapping[TotalName, Change]:
+        """The totals that one of the two has, by name."""
         now, before = (one.stats if one else None for one in (self.now, self.before))
-        return total_change(now, before, name)
+        return {
+            name: total_change(now, before, name)
+            for name in TOTALS
+            if name in (now or ()) or name in (before or ())
+        }
 
-    def cells(self, field: TableName | None, totals: Sequence[str]) -> Sequence[Column]:
+    def total(self, name: TotalName) -> Change:
+        """One total in both periods, None where it is not known."""
+        return self.totals.get(name, Change(None, None))
+
+    def cells(
+        self, field: TableName | None, totals: Sequence[TotalName]
+    ) -> Sequence[Column]:
         """The cells of a frame: the change of each of *totals*, or of a list."""
         whole = self.comparison
         if field is None:
@@ -80,6 +92,12 @@ class ComparedRow(NamedTuple):
 def _by_size(change: Change) -> tuple[bool, float]:
     """The largest change comes first, and what is not known last."""
     return change.absolute is None, -abs(change.absolute or 0)
+
+
+def _compared(comparisons: Comparisons) -> tuple[Comparison, ...]:
+    """The comparison of each pair that has results on both sides."""
+    pairs = comparisons._pairs  # noqa: SLF001 - of this module
+    return tuple(whole for pair in pairs if (whole := pair.comparison))
 
 
 @attrs.frozen(repr=False)
@@ -114,20 +132,12 @@ class Comparisons(ManyResults[Comparison, TableName]):
     3
     """
 
-    _pairs: tuple[ComparedPair, ...] = ()
+    _worked_out: ClassVar[tuple[str, ...]] = ("differs",)
 
-    @classmethod
-    def of(cls, pairs: Iterable[ComparedPair]) -> Self:
-        """The comparison of each pair that has results on both sides."""
-        pairs = tuple(pairs)
-        return cls([whole for pair in pairs if (whole := pair.comparison)], pairs)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The ``pairs`` of outcomes that are compared as plain values, ready for JSON,
-        and the ``rows`` of the frame of totals.
-        """
-        pairs = for_json(self._pairs)
-        return {"pairs": pairs, "rows": [*self.to_dicts()], "differs": self.differs}
+    _pairs: tuple[ComparedPair, ...] = attrs.field(default=(), converter=as_tuple)
+    _items: tuple[Comparison, ...] = attrs.field(  # pyright: ignore[reportIncompatibleVariableOverride] - no argument
+        default=attrs.Factory(_compared, takes_self=True), init=False
+    )
 
     @property
     def unmatched(self) -> tuple[Succeeded, ...]:
@@ -226,11 +236,11 @@ class Comparisons(ManyResults[Comparison, TableName]):
     def _lists(self) -> Iterator[tuple[str, Comparisons]]:
         for name in TABLES:
             if having := [p for p in self._pairs if name in (p.comparison or ())]:
-                yield name, Comparisons.of(having)
+                yield name, Comparisons(having)
 
     def _part(self, part: slice) -> Self:
         whole = [pair for pair in self._pairs if pair.comparison is not None]
-        return self.of(whole[part])
+        return type(self)(whole[part])
 
     def _sides(self) -> Sequence[tuple[Outcome | None, Outcome | None]]:
         return [(pair.now, pair.before) for pair in self._pairs] or [(None, None)]
@@ -274,7 +284,7 @@ def compare_pairs(
     if isinstance(query, StatsQuery):
         now, before = (outcome.result() for outcome in pairs[0].sides)
         return now.compare_to(before)
-    return warned(Comparisons.of(pairs))
+    return warned(Comparisons(pairs))
 
 
 def labels_of(outcomes: Sequence[Outcome]) -> list[str]:

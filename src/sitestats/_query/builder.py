@@ -811,8 +811,10 @@ class PickledQuery:
         import json
 
         values = json.loads(text)
-        period = values["period"]
-        word = None if period is None else NamedPeriod.from_dict(period)
+        word = period = values["period"]
+        if period is not None:
+            now = datetime.fromisoformat(period["now"])
+            word = NamedPeriod(period["unit"], period["count"], now)
         params, zone = values["parameters"], values["website_timezone"]
         return _restored(values["hostname"], values["page"], params, word, zone)
 

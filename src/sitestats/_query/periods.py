@@ -24,7 +24,6 @@ from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zone_words import likely_zones
 from sitestats._base.zones import NO_PACKAGE, nearest_zone, packaged_names, zone_names
-from sitestats._wire.messages import JsonValue
 from sitestats._wire.values import Value
 from sitestats._words import (
     day_advice,
@@ -53,6 +52,8 @@ Sent: TypeAlias = str | None
 """A first or last day as it is sent, or None where the service has its default."""
 Unit: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 """A unit of the calendar that a period can be split into."""
+NamedUnit: TypeAlias = Literal["week", "month", "quarter", "year"]
+"""A unit that a period is named by."""
 Relation: TypeAlias = Literal[
     "previous-period",
     "previous-week",
@@ -71,10 +72,11 @@ RELATIONS: Final[Mapping[str, PreviousUnit]] = {
 """The relations, and what they are called in ``StatsQuery.previous``."""
 MOST_DAYS: Final = 99_999
 """How far back a placeholder goes: 273 years, which is a date in any year of ours."""
-WORDS: Final[Mapping[str, tuple[str, int]]] = {
+_MOST_UNITS: Final = 9_999
+WORDS: Final[Mapping[str, tuple[NamedUnit, int]]] = {
     f"{which}-{unit}": (unit, count)
     for which, count in (("last", 1), ("this", 0))
-    for unit in ("week", "month", "quarter", "year")
+    for unit in get_args(NamedUnit)
 }
 """The words that name a period, with their unit, and the number of whole ones."""
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
@@ -115,14 +117,20 @@ class NamedPeriod(Value):
     ('2026-03-01', '2026-03-31')
     """
 
-    unit: str
-    """A week, month, quarter or year."""
+    unit: NamedUnit
+    """The unit of the calendar."""
     count: int
     """How many whole ones before the present one; 0 for the present one until today."""
     now: datetime
     """The moment of which it is, in UTC."""
-    is_counted: bool = attrs.field(default=False, kw_only=True, eq=False, repr=False)
+    is_counted: bool = attrs.field(
+        default=False, kw_only=True, eq=False, repr=False, metadata={"in_json": False}
+    )
     """Whether ``last`` counted it, and not ``during`` named it."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.count:
+            whole_number(self.count, _MOST_UNITS, "period-days", self.step[0])
 
     @property
     def step(self) -> tuple[str, str]:
@@ -130,28 +138,6 @@ class NamedPeriod(Value):
         if self.count > 1 or self.is_counted:
             return "last", f"{self.unit}s={self.count}"
         return "during", repr(f"{'last' if self.count else 'this'}-{self.unit}")
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The period as plain values, ready for JSON."""
-        return {"unit": self.unit, "count": self.count, "now": self.now.isoformat()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> NamedPeriod:
-        """Read a period from what ``to_dict`` made of it.
-
-        Raises:
-            ValueError: A value is not as ``to_dict`` makes it.
-        """
-        with suppress(KeyError, TypeError, ValueError, OverflowError):
-            unit, count = values["unit"], values["count"]
-            now = moment_of(datetime.fromisoformat(values["now"]))
-            is_count = type(count) is int and count >= 0
-            if is_count and unit in {known for known, _ in WORDS.values()}:
-                for moment in (now - _DAY, now + _DAY):
-                    # Its days are in the calendar, in each zone.
-                    cls(unit, count, moment).days_before("UTC")
-                return cls(unit, count, now)
-        raise ValueError("it is not what to_dict() made")
 
     def days(self, zone: str | None) -> tuple[str, str]:
         """The first and the last day in *zone*."""
@@ -396,8 +382,7 @@ def last(
     now: object = None,
 ) -> tuple[str, str] | NamedPeriod:
     """The last days, weeks or months; exactly one of these is given."""
-    given = {"days": days, "weeks": weeks, "months": months}
-    counts = [(units, count) for units, count in given.items() if count is not None]
+    counts = [count for count in (days, weeks, months) if count is not None]
     if isinstance(days, str | timedelta):
         # The last "month" is the one before this one.
         advice = _advice_on(days, lambda text: period_advice(f"last {text}"))
@@ -406,11 +391,10 @@ def last(
     if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
         message = "give one of days, weeks and months, and today=True with days alone"
         raise refusal("period-days", message, "last")
-    ((units, value),) = counts
-    most = 9_999 if days is None else MOST_DAYS
-    count = int(whole_number(value, most, "period-days", "last"))
+    most = _MOST_UNITS if days is None else MOST_DAYS
+    count = int(whole_number(counts[0], most, "period-days", "last"))
     if days is None:
-        unit = units.removesuffix("s")
+        unit: NamedUnit = "week" if weeks is not None else "month"
         return NamedPeriod(unit, count, moment_of(now), is_counted=True)
     # The same day has two names.
     return (

@@ -10,11 +10,11 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from sitestats._base.fields import NULLABLE
+from sitestats._base.fields import NULLABLE, TableName
 from sitestats._query.periods import beginning, ending
 from sitestats._query.requested import Parameters
 from sitestats._results.entries import Entries, HistogramEntry
@@ -49,7 +49,7 @@ def complete(
     values = dict[str, Any]()
     for name in shape.names:
         value, kind = getattr(body, name), shape.entries.get(name)
-        if value is None:
+        if value is None or (kind is None and name in unread):
             if name in NULLABLE and name not in unread:
                 values[name] = None
         elif kind is None:
@@ -63,7 +63,7 @@ def complete(
                 )
             values[name] = Entries(
                 value,
-                name=name,
+                name=cast("TableName", name),
                 entry_type=kind,
                 truncated=len(value) >= _most(name, parameters),
                 incomplete=name in unread,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -38,6 +38,7 @@ def read_stats(
     parameters: Parameters,
     *,
     looked_up_at: datetime | None = None,
+    known: Mapping[str, Iterable[Problem]] = {},
 ) -> Stats:
     """The statistics that *query* requested (section 4.3).
 
@@ -47,6 +48,8 @@ def read_stats(
         query: The query of the result.
         parameters: What the response is checked against.
         looked_up_at: When a stored response was looked up; None for a new response.
+        known: Problems that are known already, by name: of JSON that was made from a
+            result without what could not be read.
 
     Raises:
         StatusError: It is an error response.
@@ -74,6 +77,8 @@ def read_stats(
             if name not in TOTALS or name not in data:
                 del unread[name]
                 setattr(body, name, None)
+    told = {name: tuple(found) for name, found in known.items()}
+    unread = told | unread | told
     # …completed…
     moment = date or response.received_at
     values = complete(
@@ -124,8 +129,13 @@ def _warnings(
         yield f"{what} left out of the result for {host}: {first}{more}"
 
 
-def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> Stats:
-    """A stored body, checked as the response to *query*.
+def read_body(
+    query: StatsQuery,
+    body: bytes,
+    responded_at: datetime | None,
+    known: Mapping[str, Iterable[Problem]] = {},
+) -> Stats:
+    """A stored body, checked as the response to *query*, with *known* problems.
 
     Raises:
         InvalidInputError: The query breaks a rule, or *responded_at* has no time zone.
@@ -140,4 +150,4 @@ def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> 
         message = "responded_at is a datetime with a time zone"
         raise InvalidInputError([Problem(message, where="responded_at")])
     response = HttpResponse(OK[0], {}, body, responded_at)
-    return read_stats(response, parameters.request, query, parameters)
+    return read_stats(response, parameters.request, query, parameters, known=known)

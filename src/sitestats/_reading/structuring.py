@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, partial
+from types import NoneType
 from typing import Any, Final, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import attrs
@@ -49,6 +50,8 @@ Hook: TypeAlias = Callable[[Any, Any], Any]
 
 _REFUSALS: Final = (msgspec.ValidationError, UnicodeEncodeError)
 """The errors of ``msgspec.convert``, the second for half of a surrogate pair."""
+_WRONG: Final = (BaseValidationError, KeyError, ValueError)
+"""The errors of hooks and of cattrs about a value."""
 _FIRST_USE: Final = LockHeldAcrossForks()
 """msgspec 0.22 may crash if threads use a type for the first time at once."""
 _LARGEST: Final = 2**63 - 1
@@ -66,6 +69,7 @@ class UnreadableError(ValueError):
 
     def __init__(self, expected: str, value: object) -> None:
         super().__init__(f"expected {expected}, got {_in_words(value)}")
+        self.expected = expected
 
 
 def _in_words(value: object) -> str:
@@ -124,14 +128,6 @@ def _seconds(value: Any, _: object) -> float:
     return seconds
 
 
-def _number_or_null(value: Any, _: object) -> float | None:
-    """A number as it is: what is whole stays an integer."""
-    if value is None:
-        return None
-    number = _number(value, float)
-    return value if isinstance(value, int) else number
-
-
 def _name(value: Any, _: object) -> object:
     if value == "":
         raise UnreadableError("a string that is not empty", value)
@@ -142,6 +138,27 @@ def _date(value: Any, _: object) -> dt.date:
     with suppress(TypeError, ValueError):
         return dt.date.fromisoformat(value)
     raise UnreadableError("a date as 2026-03-01", value)
+
+
+def _moment(value: Any, _: object) -> dt.datetime:
+    with suppress(TypeError, ValueError):
+        moment = in_all_zones(dt.datetime.fromisoformat(value))
+        if moment.tzinfo is not None:
+            # Another object would make another pickle.
+            is_utc = moment.utcoffset() == dt.timedelta()
+            return moment.replace(tzinfo=dt.UTC) if is_utc else moment
+    raise UnreadableError("a time as 2026-03-01T00:00:00+00:00", value)
+
+
+def in_all_zones(moment: dt.datetime) -> dt.datetime:
+    """A *moment*, unless it is at an end of the calendar, where some zones have none.
+
+    Raises:
+        UnreadableError: It is there.
+    """
+    if not dt.MINYEAR < moment.year < dt.MAXYEAR:
+        raise UnreadableError("a time of the years 2 to 9998", moment.isoformat())
+    return moment
 
 
 def _hour(value: Any, _: object) -> int:
@@ -158,13 +175,14 @@ _BY_KIND: Final[Mapping[Any, Hook]] = {
     float: _number,
     str: _text,
     dt.date: _date,
+    dt.datetime: _moment,
+    NoneType: _as_it_is("null", NoneType),
 }
 _BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Count: _count,
     Hour: _hour,
     Name: _name,
     Seconds: _seconds,
-    int | float | None: _number_or_null,
 }
 """How types that are no classes are read."""
 
@@ -176,7 +194,31 @@ def strict_converter() -> cattrs.Converter:
         converter.register_structure_hook(kind, hook)
     for alias, hook in _BY_ALIAS.items():
         converter.register_structure_hook_func(partial(operator.eq, alias), hook)
+    converter.register_structure_hook_factory(_is_plain_union, _union_hook)
+    converter.register_structure_hook_factory(_is_struct, struct_hook)
+    converter.register_structure_hook_factory(_is_list, _list_hook)
     return converter
+
+
+def _is_plain_union(kind: Any) -> bool:
+    members = {*get_args(kind)} - {NoneType}
+    return len(members) > 1 and members <= _BY_KIND.keys()
+
+
+def _union_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """What reads a value of one of several plain types: the first that it is of."""
+    hooks = [(one, converter.get_structure_hook(one)) for one in get_args(kind)]
+
+    def read(value: Any, _: object) -> Any:
+        expected = list[str]()
+        for one, hook in hooks:
+            try:
+                return hook(value, one)
+            except UnreadableError as error:
+                expected.append(error.expected)
+        raise UnreadableError(" or ".join(expected), value)
+
+    return read
 
 
 # --- objects of the Admin API -------------------------------------------------------
@@ -189,7 +231,7 @@ _SENT_AS: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 
 
 def _sent_as(attribute: str) -> str:
-    return _SENT_AS.get(attribute, attribute)
+    return _SENT_AS.get(attribute, attribute.removeprefix("_"))
 
 
 @attrs.frozen
@@ -385,10 +427,7 @@ def _kind_of(name: str, in_entries: Collection[str], interval: str | None) -> An
 
 @cache
 def _of_stats_api() -> cattrs.Converter:
-    converter = strict_converter()
-    converter.register_structure_hook_factory(_is_struct, struct_hook)
-    converter.register_structure_hook_factory(_is_list, _list_hook)
-    return converter
+    return strict_converter()
 
 
 def _is_struct(kind: Any) -> bool:
@@ -409,8 +448,12 @@ def _decoded(value: Any) -> Any:
 
 
 def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
-    """What structures a list whose entries are structs."""
+    """What structures a list; if its entries are structs, msgspec does it at once."""
     (entry, _) = get_args(kind)
+    if not _is_struct(entry):
+        return partial(
+            _read_rows, entry=entry, hook=converter.get_structure_hook(entry)
+        )
     with _FIRST_USE:
         decoder = msgspec.json.Decoder(kind)
         msgspec.convert([], kind)
@@ -420,10 +463,7 @@ def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
             if isinstance(value, msgspec.Raw):
                 return decoder.decode(value)
             return msgspec.convert(value, kind)
-        rows = _decoded(value)
-        if not _is_array(rows):
-            raise UnreadableError("an array", rows)
-        return read_each(rows, entry, structure_row)
+        return _read_rows(_decoded(value), None, entry, structure_row)
 
     def structure_row(row: Any, _: object) -> Any:
         with suppress(*_REFUSALS):
@@ -439,17 +479,20 @@ class PartlyReadError(IterableValidationError):
     readable: tuple[Any, ...] = ()
 
 
-def read_each(rows: list[Any], entry: Any, structure_row: Hook) -> tuple[Any, ...]:
+def _read_rows(rows: Any, _: object, entry: Any, hook: Hook) -> tuple[Any, ...]:
     """The *rows* as entries, one by one.
 
     Raises:
+        UnreadableError: They are no array.
         PartlyReadError: Some can't be read.
     """
+    if not _is_array(rows):
+        raise UnreadableError("an array", rows)
     readable, errors = list[Any](), list[Exception]()
     for place, row in enumerate(rows):
         try:
-            readable.append(structure_row(row, entry))
-        except (BaseValidationError, KeyError, ValueError) as error:
+            readable.append(hook(row, entry))
+        except _WRONG as error:
             if len(errors) < _MOST:
                 where = f"Structuring an entry @ index {place}"
                 error.add_note(_note(IterableValidationNote, where, place, entry))
@@ -472,28 +515,50 @@ def struct_hook(kind: type[msgspec.Struct], converter: cattrs.Converter) -> Hook
     ``msgspec.convert`` names the first value alone, in a message.
     """
     fields = msgspec.structs.fields(kind)
-    hooks = {field.name: converter.get_structure_hook(field.type) for field in fields}
+    hooks = {
+        field.name: (converter.get_structure_hook(field.type), field.type)
+        for field in fields
+    }
+    required = {field.name for field in fields if field.required}
 
     def structure_struct(value: Any, _: object) -> Any:
-        if not isinstance(value, dict):
-            raise UnreadableError("an object", value)
-        row = cast("dict[str, Any]", value)
-        values, errors = dict[str, Any](), list[Exception]()
-        for field in fields:
-            name = field.name
-            if name not in row and not field.required:
-                continue
-            try:
-                values[name] = hooks[name](row[name], field.type)
-            except (KeyError, UnreadableError) as error:
-                where = f"Structuring class {kind.__name__} @ attribute {name}"
-                error.add_note(_note(AttributeValidationNote, where, name, field.type))
-                errors.append(error)
-        if errors:
-            raise ClassValidationError(f"in {kind.__name__}", errors, kind)  # pyright: ignore[reportCallIssue] - of cattrs
-        return kind(**values)
+        row = as_object(value)
+        read = {n: hook for n, hook in hooks.items() if n in row or n in required}
+        return kind(**read_members(row, read, kind))
 
     return structure_struct
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """An object of JSON.
+
+    Raises:
+        UnreadableError: It is something else.
+    """
+    if not isinstance(value, dict):
+        raise UnreadableError("an object", value)
+    return cast("dict[str, Any]", value)
+
+
+def read_members(
+    row: Any, hooks: Mapping[str, tuple[Hook, Any]], kind: type
+) -> dict[str, Any]:
+    """The values of an object, each by its hook for a type.
+
+    Raises:
+        ClassValidationError: Some can't be read.
+    """
+    values, errors = dict[str, Any](), list[Exception]()
+    for name, (hook, hint) in hooks.items():
+        try:
+            values[name] = hook(row[name], hint)
+        except _WRONG as error:
+            where = f"Structuring class {kind.__name__} @ attribute {name}"
+            error.add_note(_note(AttributeValidationNote, where, name, kind))
+            errors.append(error)
+    if errors:
+        raise ClassValidationError(f"in {kind.__name__}", errors, kind)  # pyright: ignore[reportCallIssue] - of cattrs
+    return values
 
 
 def structure_stats(
@@ -641,7 +706,9 @@ def problems_at(cause: Exception, path: str, section: str = "") -> Iterator[Prob
             yield from problems_at(inner, f"{path}[{note.index}]", section)
     elif isinstance(cause, InvalidInputError):
         for problem in cause.problems:
-            yield attrs.evolve(problem, where=f"{path}: {problem.where}")
+            # A path begins where this value is; a step of a query does not.
+            where = f"{path}: {problem.where}".replace(": $", "", 1)
+            yield attrs.evolve(problem, where=where)
     elif isinstance(cause, ForbiddenExtraKeysError):
         known = ", ".join(attributes_of(cause.cl))
         for name in sorted(cause.extra_fields):

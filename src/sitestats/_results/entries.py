@@ -34,6 +34,7 @@ from sitestats._base.fields import (
     IF_REQUESTED,
     TABLES,
     TOTALS,
+    TableName,
 )
 from sitestats._base.text import did_you_mean, shown
 from sitestats._base.zones import common_zone
@@ -237,7 +238,7 @@ class WeekEntry(HistogramEntry, frozen=True, gc=False):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
-_KINDS: Final[tuple[Any, ...]] = (
+ENTRIES: Final[tuple[Any, ...]] = (
     ListEntry,
     TimedListEntry,
     PageEntry,
@@ -247,7 +248,8 @@ _KINDS: Final[tuple[Any, ...]] = (
     HourEntry,
     WeekEntry,
 )
-for _kind in _KINDS:
+"""The classes of entries."""
+for _kind in ENTRIES:
     read_as_dataclass(_kind, [n for n in _kind.__struct_fields__ if n in _kind.columns])
 
 
@@ -299,12 +301,11 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     2
     """
 
-    name: str = attrs.field(kw_only=True, eq=False)
+    name: TableName = attrs.field(kw_only=True, eq=False)
     """The name of the field, such as ``"pages"``."""
-    entry_type: type[EntryT_co] = attrs.field(
-        kw_only=True, eq=False, metadata={"in_json": False}
-    )
-    """The class of the entries; an empty list has its columns, too."""
+    entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
+    """The class of the entries; an empty list has its columns, too. JSON has its
+    name."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit, so that the service may have more
     entries (section 8). A slice has the value of the whole list."""
@@ -321,17 +322,6 @@ class Entries(Rows[EntryT_co, Never], Generic[EntryT_co]):
     filters: str = attrs.field(default="", kw_only=True, eq=False)
     """What the counts are limited to, such as ``"page=/blog, country=NL"``; empty if
     they are of the whole website. A list that is shown alone names it."""
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The list as plain values, ready for JSON: the entries as ``items``, the names
-        of their values as ``columns``, and what else is known of it.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=30)
-        >>> values = client.stats.get(query.limit(2)).countries.to_dict()
-        >>> [item["value"] for item in values["items"]], values["truncated"]
-        (['US', 'DE'], True)
-        """
-        return {**super().to_dict(), "columns": [*self.entry_type.columns]}
 
     def column(self, name: str) -> list[Any]:
         """One value of every entry.

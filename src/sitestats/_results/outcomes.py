@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, Final, Generic, Never, NoReturn, Self, TypeAlias, cast
+from typing import Any, ClassVar, Final, Generic, Never, NoReturn, Self, TypeAlias, cast
 
 import attrs
 
@@ -22,8 +22,6 @@ from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
-from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import for_json
 
 from . import late
 from .bases import (
@@ -68,6 +66,8 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
         0 1586
     """
 
+    _worked_out: ClassVar[tuple[str, ...]] = ("error",)
+
     query: StatsQuery
     """What was requested."""
     index: int
@@ -80,26 +80,6 @@ class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
     def result(self) -> Stats[FieldsT_contra]:
         """Return the result."""
         return self.stats
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: see ``Stats.to_dict``. The host
-        name is the requested one, with the page and the filters if the query has them.
-        Without a zone in the response, the requested zone is used, too. ``index`` and
-        ``error`` are beside it, as of a ``Failed``.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
-        >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
-        >>> outcome.to_dict()["hostname"]
-        'semicomplete.com'
-        """
-        zone = self.stats.timezone or self.query.params().get("timezone")
-        return {
-            **self.stats.to_dict(),
-            "timezone": zone,
-            **subject(self.query),
-            "index": self.index,
-            "error": None,
-        }
 
     def _displayed(self) -> Stats:
         return self.stats
@@ -125,6 +105,8 @@ class Failed(Displayed, Named):
         NotFoundError
     """
 
+    _worked_out: ClassVar[tuple[str, ...]] = ("stats",)
+
     query: StatsQuery
     """What was requested."""
     index: int
@@ -139,14 +121,6 @@ class Failed(Displayed, Named):
     def result(self) -> NoReturn:
         """Raise the error."""
         raise self.error
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """The query as plain values, ready for JSON, with its website and days, and the
-        ``error`` as an object: its ``type``, its ``text`` and what else is known of it.
-        """
-        names = ("timezone", "first_day", "last_day")
-        days = zip(names, map(for_json, days_of(self)), strict=True)
-        return {"hostname": self.query.hostname, **dict(days), **super().to_dict()}
 
     def _displayed(self) -> Table:
         return Table(label_of(self.query), [column_of("", [error_of(self)])])
@@ -193,7 +167,7 @@ def has_list(outcome: Outcome | None, field: str) -> bool:
     )
 
 
-def no_entries(field: str, outcome: Outcome | None) -> Entries[Any]:
+def no_entries(field: TableName, outcome: Outcome | None) -> Entries[Any]:
     """A list without entries, as the response to the query of *outcome* would have."""
     sent = parameters_of(outcome.query) if outcome else None
     if sent is None:
@@ -372,7 +346,7 @@ class CollectedOutcomes(
                 f"{shown(before)}"
             )
             raise InvalidInputError([Problem(message, where="compare_to")])
-        return warned(Comparisons.of(pairs_of(self, before)))
+        return warned(Comparisons(pairs_of(self, before)))
 
     def plot(
         self,
@@ -428,7 +402,7 @@ class CollectedOutcomes(
                 ]
                 yield [*columns, column_of("partial", [stats and stats.partial])]
             else:
-                entries = no_entries(field, outcome)
+                entries = no_entries(cast("TableName", field), outcome)
                 if has_list(outcome, field):
                     entries = getattr(stats, field)
                 last = {} if field == "histogram" else {"truncated": entries.truncated}

@@ -61,6 +61,9 @@ KNOWN_NAMES: Final = frozenset(
 )
 """Names that responses were seen to have; all others are in ``Stats.extra``."""
 
+ABOUT: Final = (*ENVELOPE, "first_day", "last_day", "partial", "responded_at")
+"""The attributes that the JSON of a result has."""
+
 
 @explained("plot")
 @attrs.frozen(kw_only=True, repr=False, eq=False)
@@ -101,7 +104,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     """
     last_day: dt.date | None = None
     """The last day of the period, which is included; see ``first_day``."""
-    generated_in_ms: float | None = None
+    generated_in_ms: int | float | None = None
     """Milliseconds that the service took, or None if it is missing."""
     partial: bool = False
     """Whether the period was not over when the service responded, for example because
@@ -321,7 +324,8 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         raw = self.raw()
         extra: dict[str, JsonValue] = unknown_in(raw, KNOWN_NAMES)
         for name, entries in self._entries():
-            rows, known = raw[name], entries.entry_type.sent
+            rows = raw[name]
+            known = entries.entry_type.sent.union(entries.entry_type.columns)
             of_entries = [
                 unknown_in(row, known)
                 for row in (rows if isinstance(rows, list) else ())
@@ -344,12 +348,11 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         ``from_dict`` reads it again, as it would read the response: ``body`` and
         ``raw()`` have what the JSON has then.
         """
-        names = (*ENVELOPE, "first_day", "last_day", "partial", "responded_at")
         lists, about = dict(self._entries()), subject(self.query)
         del about["hostname"]
         return {
             "query": self.query.to_dict(),
-            **{name: for_json(getattr(self, name)) for name in names},
+            **{name: for_json(getattr(self, name)) for name in ABOUT},
             **about,
             "problems": for_json(self.problems),
             "truncated": [name for name, entries in lists.items() if entries.truncated],

@@ -71,6 +71,10 @@ class HttpRequest(Public):
         # Tools that hash arguments, such as Streamlit, hash this.
         return HttpRequest, tuple(getattr(self, name) for name in self.__match_args__)
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The method and the path, for the JSON of an error."""
+        return {"method": self.method, "path": self.path}
+
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 

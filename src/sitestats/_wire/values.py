@@ -99,7 +99,7 @@ def attributes_of(kind: Any) -> dict[str, str]:
     """The attributes that make a value, by their names in its JSON."""
     return {
         field.alias: field.name
-        for field in kind.__attrs_attrs__
+        for field in getattr(kind, "__attrs_attrs__", ())
         if field.init and field.metadata.get("in_json", True)
     }
 
@@ -119,4 +119,6 @@ def for_json(value: Any) -> JsonValue:
         return {name: for_json(item) for name, item in items}
     if isinstance(value, list | tuple):
         return [*map(for_json, cast("list[Any]", value))]
+    if isinstance(value, type):
+        value = value.__name__
     return cast("JsonValue", value.to_dict() if hasattr(value, "to_dict") else value)

@@ -24,7 +24,7 @@ from ._options import format_option, in_output, into, is_raw
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sitestats.types import Comparisons
+    from sitestats.types import Comparison, Comparisons
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -216,14 +216,22 @@ def print_rows(
     return worst(Code.GIVE_UP if code is Code.WRONG_USE else code for code in codes)
 
 
-_NOT_PRINTED: Final = frozenset(("query", "index", "error", "now", "before"))
-"""What the JSON of a result has for who reads it again: a shell knows its query."""
-
-
-def as_printed(result: Any) -> dict[str, Any]:
-    """The JSON of a result, or of two that are compared."""
-    values: Mapping[str, Any] = result.to_dict()
-    return {name: value for name, value in values.items() if name not in _NOT_PRINTED}
+def as_printed(
+    result: sitestats.Stats | sitestats.Succeeded | Comparison,
+) -> dict[str, Any]:
+    """A result as JSON, or the rows of two that are compared."""
+    match result:
+        case sitestats.Stats():
+            values = result.to_dict()
+            # A shell knows its query.
+            del values["query"]
+            return values
+        case sitestats.Succeeded():
+            values = as_printed(result.stats)
+            zone = values["timezone"] or result.query.params().get("timezone")
+            return {**values, "hostname": result.query.hostname, "timezone": zone}
+        case _:
+            return result.rows()
 
 
 def _print(joined: Found, view: View) -> None:
