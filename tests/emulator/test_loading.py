@@ -192,6 +192,9 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
         {"device_type": "phone"}
     ],
     "row 2: path": [{"path": value} for value in (b"/", ["/"])],
+    "give what follows the host name, such as /blog/": [
+        {"path": value} for value in ("blog", "https://example.com/blog/", " /blog/")
+    ],
     "row 2: hostname can't be 'no host'": [
         {"hostname": "no host"} | {"metadata.new_int": 1, "metadata.new_text": "1"}
     ],

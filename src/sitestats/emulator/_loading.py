@@ -99,6 +99,12 @@ def _country(text: str) -> str:
     return text
 
 
+def _path(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(text)
+    return text
+
+
 _TEXTS: Final = (
     "path",
     "browser_name",
@@ -164,6 +170,10 @@ _MEANT: Final = {name: name for name in COLUMNS} | {
 """The columns, and words of filters, fields and other tools for one."""
 
 
+_TYPED_PATH: Final = Column(
+    "path", _path, "give what follows the host name, such as /blog/"
+)
+"""The path of a mapping: no filter of a page finds another one."""
 _TEXT_ONLY: Final = frozenset({"datapoint", "document_referrer", *_TEXTS})
 """The columns of mappings that take text alone."""
 
@@ -222,6 +232,8 @@ def read(
         "duration_seconds": 0.0,
     }
     known = _known(texts, is_file=is_file)
+    if "path" in known and not is_file:
+        known["path"] = _TYPED_PATH
     needed = {**{name: COLUMNS[name] for name in defaults}, **known}
     columns: Columns = {}
     for name, column in needed.items():
