@@ -98,6 +98,26 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {
         "list:3",
         "no column has a name for '1'",
     ),
+    "an error of a spreadsheet": (
+        "hostname,label\na.example,#N/A\n",
+        "list:2",
+        "'#N/A' stands for no value: leave it out",
+    ),
+    "a value that pandas misses": (
+        "hostname,label\na.example,nan\n",
+        "list:2",
+        "'nan' stands for no value",
+    ),
+    "a column that was too narrow": (
+        "hostname,label\na.example,####\n",
+        "list:2",
+        "'####' stands for no value",
+    ),
+    "letters that a tool could not read": (
+        "hostname,label\na.example,Caf\ufffd\n",
+        "list:2",
+        "letters of 'Caf\ufffd' were lost",
+    ),
     "UTF-16": ("hostname\n".encode("utf-16"), "list", "UTF-16, such as Unicode Text: "),
     "UTF-16 without a mark": (
         "hostname".encode("utf-16-le"),

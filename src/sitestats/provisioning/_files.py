@@ -39,6 +39,11 @@ _COMMENT: Final = re.compile(r"(?:^|\s)#")
 """The beginning of a comment; a dashboard's address may have a ``#`` of its own."""
 _ROWS_TO_HEADER: Final = 20
 """The rows among which the one with the names of the columns is looked for."""
+_NO_VALUE: Final = re.compile(
+    r"#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NULL!|NUM!)|#{3,}|nan|<na>|n/a|null|none",
+    re.IGNORECASE,
+)
+"""What spreadsheets, pandas and databases write where there is no value."""
 _SAVE: Final = "save it as UTF-8, in Excel as CSV UTF-8"
 _UTF_16: Final = f"the file is UTF-16, such as Unicode Text: {_SAVE}"
 _OTHER_FILES: Final = {
@@ -261,7 +266,7 @@ def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
             if not any(_is_filled(cell) for _, cell in pairs):
                 continue
         values: list[tuple[str | None, Any]] = [
-            (key, _value(cell, is_saved=is_saved)) for key, cell in pairs if key
+            (key, _value(cell, where, is_saved=is_saved)) for key, cell in pairs if key
         ]
         nameless = [cell for key, cell in pairs if not key and _is_filled(cell)]
         if nameless:
@@ -277,11 +282,20 @@ def _is_filled(cell: object) -> bool:
     return not isinstance(cell, str) or bool(cell.strip())
 
 
-def _value(cell: Any, *, is_saved: bool) -> Any:
-    """A cell of a table; an empty one, or one of blanks, is a value left out."""
+def _value(cell: Any, where: str, *, is_saved: bool) -> Any:
+    """A cell of a table; an empty one, or one of blanks, is a value left out. What a
+    tool wrote in place of a value is a ``Problem``: as a label, it would be for good.
+    """
     if not isinstance(cell, str):
         return cell
-    return (cell if is_saved else cell.strip()) or None
+    if is_saved:
+        return cell or None
+    text = cell.strip()
+    if _NO_VALUE.fullmatch(text):
+        return problem(f"{shown(text)} stands for no value: leave it out", where)
+    if "\N{REPLACEMENT CHARACTER}" in text:
+        return problem(f"letters of {shown(text)} were lost: type them again", where)
+    return text or None
 
 
 def _is_host(cell: object) -> bool:
