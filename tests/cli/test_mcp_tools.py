@@ -41,8 +41,8 @@ get_stats {"hostname": "H", "fields": ["visitor"]} | did you mean 'visitors'?
 get_stats {"hostname": "H", "field": ["visitors"]} | did you mean 'fields'?
 get_stats {"hostname": "H"} | give fields, events, or both
 get_stats {"hostname": "H", "fields": ["pages"], "limit": 2000} | at most 100
-get_stats {"hostname": "H", "fields": ["pages"], "during": "October"} | not 'October'
-get_stats {"hostname": "H", "fields": ["pages"], "start": "March"} | during takes months
+get_stats {"hostname": "H", "fields": ["pages"], "during": "October"} | name the year
+get_stats {"hostname": "H", "fields": ["pages"], "start": "March"} | name the year
 get_stats {"hostname": "H", "fields": ["pages"], "during": "2026-1"} | during '2026-01'
 get_stats {"hostname": "H", "fields": ["pages"], "last": 7, "during": "2026"} | one of
 get_stats {"hostname": "H", "fields": ["pages"], "where": {"contry": "NL"}} | 'country'?

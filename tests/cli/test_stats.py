@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import sys
 from datetime import timedelta
@@ -112,7 +113,7 @@ EACH = """
 --path /                                 | use --where page=/
 --where page=/a*b                        | --param page=… sends it as it is
 --events '*'                             | give each name by itself, or use --all-events
---since March                            | 'March': --during takes months and words
+--since March                            | name the year, too: --during 2026-03
 --path /a --where page=/b                | leave --path /a or the filters page and pages
 --feild x                                | --fields
 --where 'country = NL'                   | 'country = NL' has blanks around the name
@@ -127,13 +128,13 @@ websites --yes ensure x.csv              | '--yes'; write it behind the command
 websites add a.example -- --yes          | --yes is behind --: write it before
 stats                                    | name a HOST, or give --all or --hosts-from
 stats --all {HOST}                       | --all: name no HOST
-stats {HOST} {BLOG} --table pages --format csv | one that is requested: totals
-stats {HOST} --table pages               | with --format csv, or for many websites
+stats {HOST} {BLOG} --table pages --format csv | requested are totals; --fields requests
+stats {HOST} --table pages               | --table pages: leave it out: only CSV, or
 stats https://{HOST}                     | names no website below https://{HOST}: give
 stats {HOST} {BLOG} --each moth          | --each
 stats --hosts-from none.txt              | --hosts-from
 stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search'
-compare {HOST} --last 3 --against previos_month | --against: a period is '2026',
+compare {HOST} --last 3 --against previos_month | 'previos_month' is no period
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
 compare {HOST} --last 3 --against previous-month | is not whole months, such as
@@ -289,6 +290,24 @@ def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
     assert below.out.startswith(f"https://s.org/r/{HOST}.json?")
     warned = run("url", HOST, "--where", "country=nl, be").err
     assert warned.startswith("sitestats: warning: --where country=…: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--limit", "5"), "--limit 5 has no effect on visitors: add a list"),
+        (("--interval", "week"), "--interval week has no effect on visitors"),
+        (("--where", "referrer=a,b"), "by another run of this command"),
+    ],
+)
+@pytest.mark.usefixtures("emulator")
+def test_a_warning_names_options(
+    run: Run, options: tuple[str, ...], words: str
+) -> None:
+    """A warning about a step names the option of that step, and what a shell can do."""
+    done = run("stats", HOST, "-f", "visitors", "--last=4", "--format=csv", *options)
+    assert words in done.err
+    assert not re.search(r"\.\w+\(", done.err)
 
 
 # --- many websites ------------------------------------------------------------------

@@ -149,7 +149,7 @@ _OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
     "hostname": "HOST",
 }
 """The options for the steps of a query, and for arguments of the library."""
-_STEP: Final = re.compile(r"\.(\w+)\(([^)]*)\)")
+_STEP: Final = re.compile(r"(?:query)?\.(\w+)\(([^)]*)\)")
 """A step in a message, such as ``.during('2026-01')``."""
 _ZONE: Final = (
     "the days depend on the website's time zone, which is not known here: add "
@@ -166,8 +166,8 @@ def in_shell_terms(error: object) -> str:
 
 
 def warning_in_shell_terms(message: object) -> str:
-    """The text of a warning, with the option at its beginning for a step."""
-    where, colon, rest = str(message).partition(": ")
+    """The text of a warning, with options for steps, also at its beginning."""
+    where, colon, rest = _STEP.sub(_as_option, str(message)).partition(": ")
     return f"{_option(where)}{colon}{rest}"
 
 
@@ -181,6 +181,9 @@ def _problem(problem: Problem) -> str:
 def _as_option(step: re.Match[str]) -> str:
     """The option of a step, with its value."""
     name, value = step[1], step[2].replace("'", "").removeprefix("days=")
+    if name == "each" and "=" in value:
+        # The option splits a period alone.
+        return "another run of this command"
     if name == "extra_param":
         value = value.replace(", ", "=")
     return f"{_OPTIONS[name]} {value}".strip() if name in _OPTIONS else step[0]

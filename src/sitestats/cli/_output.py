@@ -135,10 +135,14 @@ class View:
         tables = [*(["totals"] if has_totals else []), *parameters.lists]
         known = ", ".join(tables)
         has_one = self.output == "csv" or (self.output in SHOWN and not is_one)
-        if self.table is not None and (self.table not in tables or not has_one):
+        if self.table is not None and not has_one:
             raise click.UsageError(
-                f"--table {self.table}: with --format csv, or for many websites, give "
-                f"one that is requested: {known}"
+                f"--table {self.table}: leave it out: only CSV, or a table of many "
+                "websites, has one table of all that is requested"
+            )
+        if self.table is not None and self.table not in tables:
+            raise click.UsageError(
+                f"--table {self.table}: requested are {known}; --fields requests more"
             )
         if has_one and self.table is None and len(tables) > 1:
             raise click.UsageError(
