@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from textwrap import dedent
 from typing import Any, Final
-from urllib.parse import unquote
 
 from chromium import FLAGS, find_chromium
 
@@ -27,14 +28,6 @@ FOLDER: Final = Path(os.environ["PYODIDE"]) if "PYODIDE" in os.environ else None
 """What `nox -s browser` has fetched: a folder of packages of npm, and of wheels."""
 LONGEST: Final = 600
 """Seconds that Pyodide may take for a piece of code: the tests there take minutes."""
-TYPES: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript",
-    ".json": "application/json",
-    ".mjs": "text/javascript",
-    ".wasm": "application/wasm",
-}
-
 SETUP: Final = """
 import micropip
 micropip.set_index_urls(index)
@@ -56,91 +49,77 @@ def fetched(name: str) -> Path:
     return FOLDER / name
 
 
-def wheels() -> dict[str, Path]:
-    """The wheels of the index, by their names."""
-    return {path.name: path for path in fetched("wheels").glob("*.whl")}
+class Handler(SimpleHTTPRequestHandler):
+    """Serves the files of a folder, hands out code, and takes what comes of it."""
 
+    hosts: Hosts
 
-def normal(wheel: str) -> str:
-    """The name of a wheel's project, as an index has it."""
-    return wheel.partition("-")[0].lower().replace("_", "-")
+    def end_headers(self) -> None:
+        # Pages of other origins read them, too.
+        self.send_header("access-control-allow-origin", "*")
+        super().end_headers()
+
+    def do_GET(self) -> None:
+        if self.path == "/job":
+            self.send(json.dumps(self.hosts.jobs.get()).encode())
+        else:
+            super().do_GET()
+
+    def do_POST(self) -> None:
+        length = int(self.headers["content-length"])
+        self.hosts.results.put(json.loads(self.rfile.read(length)))
+        self.send(b"{}")
+
+    def send(self, body: bytes) -> None:
+        """Send JSON."""
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        pass
 
 
 class Hosts:
-    """The server, and the code that waits to be run."""
+    """The server of a folder, and the code that waits to be run."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.jobs = SimpleQueue[dict[str, Any]]()
         self.results = SimpleQueue[Any]()
-        self.pages: dict[str, str] = {"run.html": PAGE}
-        """Pages by their names, beside what is in folders."""
         self.begin = ""
         """What all code begins with."""
-        hosts = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                hosts.respond(self, unquote(self.path).strip("/"))
-
-            def do_POST(self) -> None:
-                length = int(self.headers["content-length"])
-                hosts.results.put(json.loads(self.rfile.read(length)))
-                hosts.send(self, b"{}", ".json")
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.folder = folder
+        folder.mkdir()
+        shutil.copytree(fetched("node_modules/pyodide"), folder / "pyodide")
+        shutil.copytree(fetched("wheels"), folder / "wheels")
+        shutil.copy(Path(__file__).with_name("run.mjs"), folder)
+        (folder / "run.html").write_text(PAGE, "utf-8")
+        self.write_lists()
+        served: Any = type("Served", (Handler,), {"hosts": self})
+        handler = partial(served, directory=str(folder))
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def send(self, handler: Any, body: bytes, ending: str, status: int = 200) -> None:
-        """Send a response that pages of other origins may read, too."""
-        handler.send_response(status)
-        kind = TYPES.get(ending, "application/octet-stream")
-        handler.send_header("content-type", kind)
-        handler.send_header("content-length", str(len(body)))
-        handler.send_header("access-control-allow-origin", "*")
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    def respond(self, handler: Any, path: str) -> None:
-        """Respond with a page, a file, a list of wheels, or the next piece of code."""
-        folder, _, name = path.rpartition("/")
-        if path in self.pages:
-            self.send(handler, self.pages[path].encode(), ".html")
-        elif path == "job":
-            self.send(handler, json.dumps(self.jobs.get()).encode(), ".json")
-        elif path == "run.mjs":
-            self.send(handler, Path(__file__).with_name(path).read_bytes(), ".mjs")
-        elif path == "pyodide/pyodide-lock.json":
-            self.send(handler, json.dumps(self.lock()).encode(), ".json")
-        elif folder == "simple":
-            links = (
-                f'<a href="/wheels/{wheel}">{wheel}</a>'
-                for wheel in wheels()
-                if normal(wheel) == name
-            )
-            self.send(handler, "".join(links).encode(), ".html")
-        elif name in wheels():
-            self.send(handler, wheels()[name].read_bytes(), ".whl")
-        elif folder == "pyodide":
-            file = fetched("node_modules/pyodide") / name
-            self.send(handler, file.read_bytes(), file.suffix)
-        else:
-            self.send(handler, b"", "", 404)
-
-    def lock(self) -> dict[str, Any]:
-        """The list of Pyodide's own packages: micropip, from the index here."""
-        file = fetched("node_modules/pyodide/pyodide-lock.json")
+    def write_lists(self) -> None:
+        """List the wheels: of Pyodide's own packages those of micropip, and all in an
+        index.
+        """
+        file = self.folder / "pyodide" / "pyodide-lock.json"
         lock: dict[str, Any] = json.loads(file.read_text("utf-8"))
         own = dict[str, Any]()
-        for wheel, path in wheels().items():
-            if (name := normal(wheel)) in {"micropip", "packaging"}:
-                digest = sha256(path.read_bytes()).hexdigest()
-                found = {"file_name": wheel, "sha256": digest}
+        for wheel in self.folder.glob("wheels/*.whl"):
+            name = wheel.name.partition("-")[0].lower().replace("_", "-")
+            page = self.folder / "simple" / name / "index.html"
+            page.parent.mkdir(parents=True)
+            page.write_text(f'<a href="/wheels/{wheel.name}">{wheel.name}</a>', "utf-8")
+            if name in {"micropip", "packaging"}:
+                found = {"file_name": wheel.name}
+                found["sha256"] = sha256(wheel.read_bytes()).hexdigest()
                 own[name] = lock["packages"][name] | found
-        return {**lock, "packages": own}
+        file.write_text(json.dumps({**lock, "packages": own}), "utf-8")
 
     def run(self, code: str, **values: Any) -> Any:
         """What Python in Pyodide makes of *code*: the value of its last line.
@@ -162,9 +141,9 @@ class Hosts:
 
 
 @contextmanager
-def node() -> Iterator[Hosts]:
+def node(folder: Path) -> Iterator[Hosts]:
     """Pyodide in node, with the files of this project in the folder /project."""
-    hosts = Hosts()
+    hosts = Hosts(folder / "served")
     program = Path(__file__).with_name("in_node.mjs")
     command = [fetched("node_modules/.bin/node"), program]
     pyodide = fetched("node_modules/pyodide/pyodide.mjs")
@@ -173,10 +152,10 @@ def node() -> Iterator[Hosts]:
 
 
 @contextmanager
-def chromium(profile: Path) -> Iterator[Hosts]:
+def chromium(folder: Path) -> Iterator[Hosts]:
     """Pyodide in a page of Chromium."""
-    hosts = Hosts()
-    with opened(hosts, "run.html", profile):
+    hosts = Hosts(folder / "served")
+    with opened(hosts, "run.html", folder / "profile"):
         yield hosts
 
 

@@ -32,8 +32,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def hosts(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     """Pyodide with the package and what ``micropip.install`` finds that it needs."""
-    profile = tmp_path_factory.mktemp("profile")
-    with node() if kind == "node" else chromium(profile) as hosts:
+    run = {"node": node, "chromium": chromium}[kind]
+    with run(tmp_path_factory.mktemp(kind)) as hosts:
         prepare(hosts)
         yield hosts
 
@@ -335,9 +335,9 @@ new MutationObserver(() => {
 </script></body>"""
 
 
-def seen(profile: Path, website: str, service: str) -> str:
+def seen(folder: Path, website: str, service: str) -> str:
     """The page of the examples after its scripts have run, for this website."""
-    hosts = Hosts()
+    hosts = Hosts(folder / "served")
     page = (ROOT / "examples" / "in_the_browser.html").read_text("utf-8")
     changes = {
         "PYODIDE": f"{hosts.address}/pyodide/pyodide.mjs",
@@ -351,8 +351,8 @@ def seen(profile: Path, website: str, service: str) -> str:
         assert count == 1
     index = f"import micropip\nmicropip.set_index_urls(['{hosts.address}/simple'])\n"
     page = page.replace("import micropip\n", index).replace("</body>", REPORTER)
-    hosts.pages["page.html"] = page
-    with opened(hosts, "page.html", profile):
+    (hosts.folder / "page.html").write_text(page, "utf-8")
+    with opened(hosts, "page.html", folder / "profile"):
         return str(hosts.result())
 
 
@@ -398,7 +398,9 @@ WITHOUT = (
 """Some of them start another program, which Pyodide can't."""
 
 
-def test_the_tests_of_what_does_no_io_pass(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_tests_of_what_does_no_io_pass(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Python there is another one, of 32 bits."""
     code = """
     import os
@@ -419,7 +421,7 @@ def test_the_tests_of_what_does_no_io_pass(capfd: pytest.CaptureFixture[str]) ->
     """
     # The tests name httpx, and respx stands in conftest.py.
     needed = ["certifi", "httpcore2", "hypothesis", "pytest", "pytest-timeout", "respx"]
-    with node() as hosts:
+    with node(tmp_path) as hosts:
         prepare(hosts, *needed, "sybil")
         status = hosts.run(code, paths=PURE, without=WITHOUT)
     printed = capfd.readouterr().out

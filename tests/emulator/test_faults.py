@@ -40,7 +40,9 @@ def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
     # These have no body, and the connection stays open.
     for status in (204, 304):
         emulator.fail_next(status=status)
-        assert http.get(TARGET).content == b""
+        response = http.get(TARGET)
+        assert response.content == b""
+        assert "content-length" not in response.headers
     assert http.get(TARGET).status_code == 200
 
 

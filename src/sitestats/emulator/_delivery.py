@@ -13,6 +13,7 @@ from sitestats._wire.messages import HttpResponse
 
 from ._faults import Fault
 from ._http import RecordedRequest
+from ._responses import framed
 
 if sys.platform == "emscripten":
     import httpx2 as httpx
@@ -86,7 +87,7 @@ def _response(
     body = b"" if request.method == "HEAD" else response.body
     is_whole = not fault.drip and fault.cut_off is None
     stream = httpx.ByteStream(body) if is_whole else _Stream(request, fault, body)
-    headers = {**response.headers, "content-length": str(len(response.body))}
+    headers = framed(response)
     encoded = [(n.encode(), v.encode("latin-1")) for n, v in headers.items()]
     return httpx.Response(response.status, headers=encoded, stream=stream)
 

@@ -16,10 +16,9 @@ from attrs import validators
 from sitestats._wire.messages import HttpResponse
 
 from ._http import RecordedRequest
-from ._responses import encode, json_response
+from ._responses import WITHOUT_BODY, encode, json_response
 from ._settings import check_flag, check_moment, flag, is_number, whole
 
-_WITHOUT_BODY: Final = frozenset({204, 304})
 _LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
 _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
@@ -163,7 +162,7 @@ class Fault:
             raise ValueError("retry_after needs a status, such as 429 or 503")
         if self.reset and (has_part or self.drip):
             raise ValueError("reset=True sends no response: leave its parts out")
-        if self.status in _WITHOUT_BODY and (self.body or self.cut_off is not None):
+        if self.status in WITHOUT_BODY and (self.body or self.cut_off is not None):
             raise ValueError(f"a response with the status {self.status} has no body")
 
     @property
@@ -197,7 +196,7 @@ class Fault:
         code = {"code": "BADGE_REQUIRED"} if status == HTTPStatus.LOCKED else {}
         error = {"ok": False, "error": f"A fault with status {status}"} | code
         response = json_response(status, error, self.headers)
-        body = b"" if status in _WITHOUT_BODY else self.body
+        body = b"" if status in WITHOUT_BODY else self.body
         return response if body is None else attrs.evolve(response, body=body)
 
 

@@ -19,6 +19,9 @@ NEW_NAMES: Final = 5
 CORS: Final = {"access-control-allow-origin": "*"}
 """Scripts of any website may send requests (section 5)."""
 
+WITHOUT_BODY: Final = frozenset({204, 304})
+"""The statuses of responses without a body."""
+
 _PROSE: Final = {
     "__about": "Keys that start with two underscores explain; leave them out with "
     "info=false.",
@@ -42,6 +45,13 @@ def json_response(
     return HttpResponse(
         status, {**content_type, **CORS, **(headers or {})}, encode(data)
     )
+
+
+def framed(response: HttpResponse) -> dict[str, str]:
+    """The headers of a response, with the length of its body if it can have one."""
+    if response.status in WITHOUT_BODY:
+        return dict(response.headers)
+    return {**response.headers, "content-length": str(len(response.body))}
 
 
 def stats_response(

@@ -19,7 +19,7 @@ from sitestats._wire.messages import HttpResponse
 from ._delivery import Handle
 from ._faults import NO_FAULT, Fault
 from ._http import RecordedRequest
-from ._responses import json_response
+from ._responses import framed, json_response
 
 _PIECE: Final = 65_536
 """The most bytes that are read at once."""
@@ -125,11 +125,8 @@ class _Connection(BaseRequestHandler):
         self._is_over = True
 
     def _send(self, response: HttpResponse, fault: Fault, *, is_head: bool) -> None:
-        headers = dict(response.headers)
-        if response.status not in {204, 304}:
-            headers["content-length"] = str(len(response.body))
         status = f"HTTP/1.1 {response.status} {responses.get(response.status, '')}"
-        lines = [status, *map(": ".join, headers.items()), "", ""]
+        lines = [status, *map(": ".join, framed(response).items()), "", ""]
         head = "\r\n".join(lines).encode("latin-1", "replace")
         content = b"" if is_head else response.body
         if fault.cut_off is not None and fault.cut_off < len(content):
