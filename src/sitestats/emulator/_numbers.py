@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from itertools import chain, compress, repeat, starmap
 from statistics import median
@@ -16,7 +17,7 @@ import attrs
 
 from ._loading import INVALID, TYPES, Columns
 from ._parameters import LISTS, METADATA, Match, Query
-from ._periods import DAY, Bucket, Period, buckets, day_of, micros
+from ._periods import Bucket, buckets, day_of, micros
 from ._rows import Rows
 
 _MOST_EVENTS: Final = 1000
@@ -111,23 +112,24 @@ class Numbers:
         self._events = tables.get((hostname, False), {})
         self._views = Selection(tables.get((hostname, True), {}), query)
         self._unique = self._views.column("is_unique")
-        self._days = self._each_day() if visitors_return else None
+        self._days: list[date] | None = None
+        """The day of each page view, if visitors return on other days."""
+        if visitors_return:
+            zone = query.period.zone
+            self._days = [day_of(time, zone) for time in self._views.column("ts")]
         medians = "seconds_on_page" in query.fields
         self._seconds = self._views.column("duration") if medians else []
 
     def total(self) -> Count:
         """The totals."""
         number = len(self._unique)
-        if self._days is None:
-            visitors = sum(self._unique)
-        else:
-            visitors = self._visitors(repeat(None, number))[None]
-        return self._count(range(number), visitors)
+        return self._count(range(number), self._visitors(repeat("", number))[""])
 
     def histogram(self) -> list[tuple[Bucket, Count]]:
         """Every entry, including those without visits."""
         entries = [*buckets(self._query.period, self._query.interval)]
-        numbers = self._places_in(entries)
+        starts = [micros(bucket.start) for bucket in entries]
+        numbers = [*map(partial(bisect_right, starts), self._views.column("ts"))]
         views, visitors = Counter(numbers), self._visitors(numbers)
         return [
             (bucket, Count(views[number], visitors[number]))
@@ -150,23 +152,6 @@ class Numbers:
             (value, self._count(views[value], visitors[value]))
             for value in ordered[: self._query.limit]
         ]
-
-    def _places_in(self, entries: Sequence[Bucket]) -> list[int]:
-        """The number of the entry that each page view is in, from 1."""
-        starts = [micros(bucket.start) for bucket in entries]
-        return [*map(partial(bisect_right, starts), self._views.column("ts"))]
-
-    def _each_day(self) -> list[int]:
-        """The number of the day of each page view."""
-        times, period = self._views.column("ts"), self._query.period
-        if not times:
-            return []
-        # A period may have far more days than those with page views. Where clocks are
-        # set back at midnight, a moment can be on the day before the one it counts for.
-        first = day_of(min(times), period.zone) - DAY
-        last = day_of(max(times), period.zone) + DAY
-        seen = Period(max(first, period.first), min(last, period.last), period.zone)
-        return self._places_in([*buckets(seen, "day")])
 
     def _visitors(self, groups: Iterable[Any]) -> Counter[Any]:
         """The visitors of each group of page views.
