@@ -93,7 +93,9 @@ class Hosts:
         self.folder = folder
         folder.mkdir()
         shutil.copytree(fetched("node_modules/pyodide"), folder / "pyodide")
-        shutil.copytree(fetched("wheels"), folder / "wheels")
+        # Pyodide's own packages lie beside it, and a page has this one.
+        for wheels in (folder / "pyodide", folder):
+            shutil.copytree(fetched("wheels"), wheels, dirs_exist_ok=True)
         shutil.copy(Path(__file__).with_name("run.mjs"), folder)
         (folder / "run.html").write_text(PAGE, "utf-8")
         self.write_lists()
@@ -110,11 +112,11 @@ class Hosts:
         file = self.folder / "pyodide" / "pyodide-lock.json"
         lock: dict[str, Any] = json.loads(file.read_text("utf-8"))
         own = dict[str, Any]()
-        for wheel in self.folder.glob("wheels/*.whl"):
+        for wheel in self.folder.glob("*.whl"):
             name = wheel.name.partition("-")[0].lower().replace("_", "-")
             page = self.folder / "simple" / name / "index.html"
             page.parent.mkdir(parents=True)
-            page.write_text(f'<a href="/wheels/{wheel.name}">{wheel.name}</a>', "utf-8")
+            page.write_text(f'<a href="/{wheel.name}">{wheel.name}</a>', "utf-8")
             if name in {"micropip", "packaging"}:
                 found = {"file_name": wheel.name}
                 found["sha256"] = sha256(wheel.read_bytes()).hexdigest()

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from browser.hosts import ROOT, Hosts, chromium, node, opened, prepare
-from loopback import Connection, serve
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 
@@ -197,33 +196,19 @@ def test_a_key_is_shown_nowhere(hosts: Hosts, base: str, emulator: Emulator) -> 
     assert OPTIONS["api_key"] not in said
 
 
-def test_a_key_follows_no_redirect(hosts: Hosts) -> None:
+def test_a_key_follows_no_redirect(hosts: Hosts, base: str, emulator: Emulator) -> None:
     """It would arrive at whatever address the response names."""
-
-    def redirect(connection: Connection) -> None:
-        while request := connection.request():
-            headers = [
-                "Access-Control-Allow-Origin: *",
-                "Access-Control-Allow-Headers: Api-Key",
-            ]
-            if request.startswith(b"OPTIONS"):
-                connection.respond(b"", 200, *headers)
-            else:
-                connection.respond(b"", 302, "Location: /elsewhere", *headers)
-
+    emulator.fail_next(redirect=f"{base}/elsewhere.example.json", method="GET")
     code = """
-    with Client(base, api_key="sa_api_key_of_a_test", retries=0) as client:
+    with Client(base, retries=0, **options) as client:
         try:
             client.stats.get(query)
         except SiteStatsError as error:
             said = str(error)
     said
     """
-    with serve(redirect) as server:
-        said = hosts.run(code, base=server.address)
-    assert "redirect" in said
-    assert server.requests
-    assert not [one for one in server.requests if b"/elsewhere " in one]
+    assert "redirect" in hosts.run(code, base=base, options=OPTIONS)
+    assert "elsewhere" not in str(emulator.requests)
 
 
 def test_an_address_without_a_service_says_what_to_check(hosts: Hosts) -> None:

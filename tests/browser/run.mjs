@@ -10,7 +10,7 @@ export async function run(pyodide, address, options = {}, prepare = () => {}) {
     python = await loadPyodide({
       ...options,
       lockFileContents: await own.json(),
-      packageBaseUrl: new URL("wheels/", address).href,
+      packageBaseUrl: new URL("pyodide/", address).href,
     });
     await python.loadPackage("micropip");
     prepare(python);
