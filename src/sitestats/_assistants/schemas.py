@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias, get_args
 
 from sitestats._base.fields import FIELD_ROWS, FIELDS
@@ -14,6 +16,8 @@ Schema: TypeAlias = "dict[str, Any]"
 
 MOST_ENTRIES: Final = 100
 """The most entries of a list in an answer; more of them would fill a context."""
+MOST_OF_A_REPORT: Final = 1000
+"""The most entries of a list in a report, which no model reads."""
 FEW_ENTRIES: Final = 20
 """The entries of a list where the assistant gives no limit."""
 MOST_WEBSITES: Final = 200
@@ -34,7 +38,6 @@ _FIELDS: Final = "; ".join(f"{name}: {FIELD_ROWS[name].about}" for name in FIELD
 """What each field is."""
 
 QUESTION: Final[Schema] = {
-    "hostname": _text("the website's host name, as list_websites has it"),
     "fields": {
         "type": "array",
         "items": {"type": "string", "enum": [*FIELDS]},
@@ -79,24 +82,36 @@ QUESTION: Final[Schema] = {
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "maximum": MOST_ENTRIES,
-        "description": f"the most entries of each list; left out, {FEW_ENTRIES}",
+        "maximum": MOST_OF_A_REPORT,
+        "description": f"the most entries of each list, up to {MOST_ENTRIES}; left "
+        f"out, {FEW_ENTRIES}; a report has up to {MOST_OF_A_REPORT:,}, also without it",
     },
 }
 """The arguments of each tool that requests statistics."""
 
-AGAINST: Final[Schema] = _text(
-    f"the other period: {', '.join(RELATIONS)}, or a name such as 2025-03 or "
-    "last-year; left out, previous-period"
-)
-CONTAINS: Final[Schema] = _text("a part of the host name; left out, all websites")
+_OTHERS: Final[Schema] = {
+    "hostname": _text("the website's host name, as list_websites has it"),
+    "against": _text(
+        f"the other period: {', '.join(RELATIONS)}, or a name such as 2025-03 or "
+        "last-year; left out, previous-period"
+    ),
+    "contains": _text("a part of the host name; left out, all websites"),
+}
+"""The arguments that a tool has by their own names."""
 
 
-def arguments(properties: Schema, *required: str) -> Schema:
-    """The schema of a tool's arguments."""
+def arguments_of(call: Callable[..., object]) -> Schema:
+    """The schema of a tool's arguments: those of *call*, and the question if it takes
+    others.
+    """
+    parameters = inspect.signature(call).parameters
+    own = [name for name in parameters if name in _OTHERS]
+    question = QUESTION if "question" in parameters else {}
     return {
         "type": "object",
-        "properties": properties,
-        "required": [*required],
+        "properties": {**{name: _OTHERS[name] for name in own}, **question},
+        "required": [
+            name for name in own if parameters[name].default is inspect.Parameter.empty
+        ],
         "additionalProperties": False,
     }

@@ -57,6 +57,7 @@ _ADVICE: Final = {
 }
 """What to ask instead, by the broken rule, where no argument is like the step that the
 library's message names."""
+_LEFT_OUT: Final[tuple[object, ...]] = (None, "", [], {})
 _STEP: Final = re.compile(r"\.(\w+)\(([^)]*)\)")
 """A step in a message, such as ``.during('2026-01')``."""
 
@@ -65,16 +66,18 @@ class WrongCallError(Exception):
     """A call that no tool can answer; the text is for the model."""
 
 
-@attrs.frozen
 class Tool:
-    """A tool, as the protocol lists it."""
+    """A tool, as the protocol lists it: its name, text and arguments are those of the
+    function that it calls.
+    """
 
-    name: str
-    about: str
-    schema: schemas.Schema
-    call: Callable[..., Answer]
-    is_read_only: bool = True
-    """Whether it writes nothing, also not on this machine."""
+    def __init__(self, call: Callable[..., Answer], *, is_read_only: bool) -> None:
+        self.call = call
+        self.name = call.__name__
+        self.about = " ".join((call.__doc__ or "").split())
+        self.schema = schemas.arguments_of(call)
+        self.is_read_only = is_read_only
+        """Whether it writes nothing, also not on this machine."""
 
 
 class Tools:
@@ -88,41 +91,10 @@ class Tools:
     def __init__(self, client: Client, reports: Path | None = None) -> None:
         self._client = client
         self._reports = reports
-        question, against = schemas.QUESTION, {"against": schemas.AGAINST}
-        tools = [
-            Tool(
-                "list_websites",
-                "List the websites, with the time zone of each.",
-                schemas.arguments({"contains": schemas.CONTAINS}),
-                self._list_websites,
-            ),
-            Tool(
-                "get_stats",
-                "Get totals and lists of one website in one period.",
-                schemas.arguments(question, "hostname"),
-                self._get_stats,
-            ),
-            Tool(
-                "compare_periods",
-                "Compare one period of a website with another one: the numbers, those "
-                "before, and the change.",
-                schemas.arguments({**question, **against}, "hostname"),
-                self._compare_periods,
-            ),
-        ]
+        reading = (self.list_websites, self.get_stats, self.compare_periods)
+        tools = [Tool(call, is_read_only=True) for call in reading]
         if reports is not None:
-            report = Tool(
-                "save_report",
-                "Save the statistics of one website and period as an Excel workbook "
-                "for the user, with up to 1,000 entries of each list; with against, a "
-                "comparison.",
-                schemas.arguments(
-                    {**question, "limit": _UP_TO_1000, **against}, "hostname"
-                ),
-                self._save_report,
-                is_read_only=False,
-            )
-            tools.append(report)
+            tools.append(Tool(self.save_report, is_read_only=False))
         self.all: Mapping[str, Tool] = {tool.name: tool for tool in tools}
 
     def call(self, name: str, given: Mapping[str, Any]) -> str:
@@ -138,8 +110,8 @@ class Tools:
         for argument in given:
             if argument not in known:
                 raise WrongCallError(_unknown(argument, "an argument", known))
-        # A model writes null for what it leaves out.
-        values = {key: value for key, value in given.items() if value is not None}
+        # A model writes null, or nothing, for what it leaves out.
+        values = {key: value for key, value in given.items() if value not in _LEFT_OUT}
         for argument in tool.schema["required"]:
             if argument not in values:
                 raise WrongCallError(f"give {argument}, which {name} needs")
@@ -173,7 +145,8 @@ class Tools:
 
     # --- the tools ------------------------------------------------------------------
 
-    def _list_websites(self, contains: str = "") -> Answer:
+    def list_websites(self, *, contains: Any = "") -> Answer:
+        """List the websites, with the time zone of each."""
         found = [
             {"hostname": site.hostname, "timezone": site.timezone}
             for site in self._client.websites.list()
@@ -185,20 +158,29 @@ class Tools:
             answer["left_out"] = f"{left_out:,} more websites: give contains"
         return answer
 
-    def _get_stats(self, **question: Any) -> Answer:
+    def get_stats(self, *, hostname: Any, **question: Any) -> Answer:
+        """Get totals and lists of one website in one period."""
         limit = _limit(question)
-        stats = self._client.stats.get(self._query(**question))
+        stats = self._client.stats.get(self._query(hostname, question))
         return _small(stats.to_dict(), limit)
 
-    def _compare_periods(
-        self, against: str = "previous-period", **question: Any
+    def compare_periods(
+        self, *, hostname: Any, against: Any = "previous-period", **question: Any
     ) -> Answer:
+        """Compare one period of a website with another one: the numbers, those before,
+        and the change.
+        """
         limit = _limit(question)
-        compared = self._client.stats.compare(self._query(**question), against)
-        return _small(compared.rows(), limit)
+        query = self._query(hostname, question)
+        return _small(self._client.stats.compare(query, against).rows(), limit)
 
-    def _save_report(self, against: str | None = None, **question: Any) -> Answer:
-        query = self._query(**question, most=_MOST_OF_A_REPORT)
+    def save_report(
+        self, *, hostname: Any, against: Any = None, **question: Any
+    ) -> Answer:
+        """Save the statistics of one website and period as an Excel workbook for the
+        user, with up to 1,000 entries of each list; with against, a comparison.
+        """
+        query = self._query(hostname, question, most=schemas.MOST_OF_A_REPORT)
         result: Stats | Comparison
         if against is None:
             result = stats = self._client.stats.get(query)
@@ -233,65 +215,31 @@ class Tools:
 
     def _query(
         self,
-        hostname: str,
+        hostname: Any,
+        question: Mapping[str, Any],
         *,
-        fields: Any = None,
-        events: Any = None,
-        where: Any = None,
-        metadata: Any = None,
-        limit: Any = None,
-        interval: Any = None,
         most: int = schemas.FEW_ENTRIES,
-        **period: Any,
     ) -> StatsQuery:
         """The query for the arguments of a call; without a limit, lists have *most*
         entries.
         """
         query: StatsQuery = StatsQuery(hostname)
-        names = _names(fields) if fields else []
-        if names:
-            query = query.fields(*names)
-        if events:
-            names = _names(events)
-            query = query.all_events() if names == ["*"] else query.events(*names)
-        if where:
-            query = query.where(**_pairs("where", where))
-        if metadata:
-            query = query.where_metadata(_pairs("metadata", metadata))
-        if interval is not None:
-            query = query.interval(interval)
-        has_lists = events or not {*names} <= {*TOTALS}
-        if limit is None and has_lists:
-            limit = most
-        if limit is not None:
-            query = query.limit(limit)
-        return self._in_period(query, **period)
-
-    def _in_period(
-        self,
-        query: StatsQuery,
-        *,
-        last: Any = None,
-        during: Any = None,
-        start: Any = None,
-        end: Any = None,
-        timezone: Any = None,
-    ) -> StatsQuery:
-        """*query* for the days of a call."""
-        _check_period(last=last, during=during, start=start or end)
-        if last is not None:
-            query = query.last(days=last)
-        if start is not None or end is not None:
-            query = query.between(start, end)
-        if isinstance(during, str) and during in schemas.DAYS:
-            query = query.on(during)
-        elif during is not None:
-            query = query.during(during)
-        zone = timezone
-        if zone is None and isinstance(during, str) and during in WORDS:
-            zone = self._zone_of(query.hostname)
-        if zone is not None:
-            query = query.timezone(zone)
+        arguments = {name: value for name, value in question.items() if name in _STEPS}
+        ends = question.get("start"), question.get("end")
+        period = [name for name in ("last", "during") if name in question]
+        if ends != (None, None):
+            query = query.between(*ends)
+            period.append("start")
+        if len(period) > 1:
+            names = " and ".join(period)
+            raise WrongCallError(f"{names} both give the period: give one of them")
+        has_lists = not {*_names(question.get("fields", []))} <= {*TOTALS}
+        if has_lists or "events" in question:
+            arguments.setdefault("limit", most)
+        if str(question.get("during")) in WORDS and "timezone" not in question:
+            arguments["timezone"] = self._zone_of(hostname)
+        for name, value in arguments.items():
+            query = _STEPS[name](query, value)
         return query
 
     def _zone_of(self, hostname: str) -> str | None:
@@ -305,14 +253,6 @@ class Tools:
 
 
 # --- arguments as models write them ---------------------------------------------------
-
-_MOST_OF_A_REPORT: Final = 1000
-_UP_TO_1000: Final = {
-    "type": "integer",
-    "minimum": 1,
-    "maximum": _MOST_OF_A_REPORT,
-    "description": "the most entries of each list; left out, 1,000",
-}
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:
@@ -359,12 +299,25 @@ def _limit(question: Mapping[str, Any]) -> int:
     return cast("int", limit)
 
 
-def _check_period(**given: Any) -> None:
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) > 1:
-        raise WrongCallError(
-            f"{' and '.join(names)} both give the period: give one of them"
-        )
+def _counting(query: StatsQuery, events: Any) -> StatsQuery:
+    names = _names(events)
+    return query.all_events() if names == ["*"] else query.events(*names)
+
+
+_STEPS: Final[Mapping[str, Callable[[StatsQuery, Any], StatsQuery]]] = {
+    "fields": lambda query, names: query.fields(*_names(names)),
+    "events": _counting,
+    "where": lambda query, pairs: query.where(**_pairs("where", pairs)),
+    "metadata": lambda query, pairs: query.where_metadata(_pairs("metadata", pairs)),
+    "interval": StatsQuery.interval,
+    "limit": StatsQuery.limit,
+    "last": lambda query, days: query.last(days=days),
+    "during": lambda query, name: (
+        query.on(name) if name in schemas.DAYS else query.during(name)
+    ),
+    "timezone": lambda query, zone: query.timezone(zone) if zone else query,
+}
+"""The step of a query for each argument; ``start`` and ``end`` are one together."""
 
 
 # --- answers and errors ---------------------------------------------------------------
@@ -392,21 +345,19 @@ def _small(result: Mapping[str, Any], limit: int) -> Answer:
     answer: Answer = {}
     left_out: dict[str, int] = {}
     for name, value in result.items():
-        if name in _UNNEEDED:
+        if name in _UNNEEDED or value is None:
             continue
-        if not isinstance(value, list):
-            answer[name] = value
-            continue
-        entries = every = [*cast("Iterable[Any]", value)]
-        # A histogram without its first days would be another one.
-        if name != "histogram":
-            entries = every[:limit]
-        if len(entries) < len(every):
-            left_out[name] = len(every) - len(entries)
-        answer[name] = [_known(entry) for entry in entries]
+        answer[name] = value
+        if isinstance(value, list):
+            entries = [*map(_known, cast("Iterable[Any]", value))]
+            # A histogram without its first days would be another one.
+            most = len(entries) if name == "histogram" else limit
+            answer[name] = entries[:most]
+            if len(entries) > most:
+                left_out[name] = len(entries) - most
     if left_out:
         answer["left_out"] = left_out
-    return cast("Answer", _known(answer))
+    return answer
 
 
 def _known(entry: Any) -> Any:

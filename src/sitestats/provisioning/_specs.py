@@ -31,7 +31,10 @@ from ._lists import load_fields
 
 _IS_ZONE_TOLD: Final = ContextVar("_IS_ZONE_TOLD", default=True)
 """Whether a specification warns of a zone that is not what people mean by its name."""
-_VALID: Final = {"hostname": "example.com", "accept_differing": False}
+_VALID: Final[Mapping[str, Any]] = {
+    "hostname": "example.com",
+    "accept_differing": False,
+}
 """What stands for a value that can't be read; elsewhere None does."""
 
 
@@ -181,7 +184,7 @@ class WebsiteSpec(Value):
             ):
                 wrong = [k for k, v in fields.items() if isinstance(v, Problem)]
                 # Whatever is valid there lets the other values be checked.
-                values = fields | {name: _VALID.get(name) for name in wrong}
+                values: dict[str, Any] = fields | {k: _VALID.get(k) for k in wrong}
                 try:
                     with _zones_untold():
                         spec = cls(**given | values)
