@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Final, NoReturn
 
@@ -22,7 +22,6 @@ from sitestats import (
     UnexpectedError,
 )
 from sitestats._base.text import plain
-from sitestats._query.parameters import PARAMETERS
 
 
 class Code(IntEnum):
@@ -115,40 +114,19 @@ def one_line(text: object) -> str:
 
 # --- problems of the library ------------------------------------------------------
 
-_SAME: Final = {
-    # The option --info is a flag, which can't be wrong.
-    row.step
-    for row in PARAMETERS.values()
-    if row.name != "info"
-} | {
-    "on",
-    "last",
-    "during",
-    "each",
-    "against",
-    "path",
-    "public",
-    "label",
-}
-_OPTIONS: Final = {name: f"--{name}" for name in _SAME} | {
-    "fields": "--fields",
-    "events": "--events",
-    "all_events": "--all-events",
+_OPTIONS: Final = {
     "where_metadata": "--metadata",
     "between": "--since and --until",
     "start": "--since",
     "end": "--until",
     "first_day": "--since",
-    "since": "--since",
-    "dataset": "--dataset",
-    "refresh": "--refresh",
     "version": "--api-version",
     "extra_param": "--param",
     "lists": "--fields",
     "from_url": "HOST",
     "hostname": "HOST",
 }
-"""The options for the steps of a query, and for arguments of the library."""
+"""The options for steps of a query and arguments of the library by other names."""
 _STEP: Final = re.compile(r"(?:query)?\.(\w+)\(([^)]*)\)")
 """A step in a message, such as ``.during('2026-01')``."""
 _ZONE: Final = (
@@ -186,14 +164,31 @@ def _as_option(step: re.Match[str]) -> str:
         return "another run of this command"
     if name == "extra_param":
         value = value.replace(", ", "=")
-    return f"{_OPTIONS[name]} {value}".strip() if name in _OPTIONS else step[0]
+    option = _option_of(name)
+    return step[0] if option is None else f"{option} {value}".strip()
 
 
 def _option(where: str) -> str:
     """The option for the place of a problem, such as ``where(page=…)``."""
     name, _, about = where.partition("(")
-    option = _OPTIONS.get(name)
+    option = _option_of(name)
     return where if option is None else f"{option} {about.removesuffix(')')}".strip()
+
+
+def _option_of(name: str) -> str | None:
+    """The option for a step or an argument of the library, if a command has one."""
+    option = f"--{name.replace('_', '-')}"
+    context = click.get_current_context(silent=True)
+    known = options_below(context.find_root().command) if context else ()
+    return _OPTIONS.get(name) or (option if option in known else None)
+
+
+def options_below(group: click.Command) -> Iterator[str]:
+    """The options of the commands of a group."""
+    if isinstance(group, click.Group):
+        for command in group.commands.values():
+            yield from (name for param in command.params for name in param.opts)
+            yield from options_below(command)
 
 
 def tell_failures(
