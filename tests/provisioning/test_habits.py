@@ -28,6 +28,10 @@ READ: dict[str, str] = {
         '"Host-Name";"Time zone";"public";"label"\n'
         'shop.example;Europe/Amsterdam;VRAI;"Shop, old"\nblog.example;;;\n'
     ),
+    "lines between the cells": (
+        "hostname | timezone         | public | label\n"
+        "shop.example | Europe/Amsterdam | oui | Shop, old\nblog.example | | |\n"
+    ),
     "blanks and marks around names": (
         "hostname;timezone;public;label\n"
         "\u200bshop.example\xa0; Europe/Amsterdam\xa0;\xa0VERO ;\xa0Shop, old \n"

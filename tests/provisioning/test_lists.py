@@ -94,6 +94,7 @@ NAMES = {
     "hosts": b"# ours\n\n  shop.example  # the shop\n\t# not this\nblog.example\n",
     "hosts.csv": b"\nshop.example\rblog.example\r\n",
     "mark.txt": b"\xef\xbb\xbfshop.example\nblog.example\n",
+    "quoted.csv": b'"shop.example"\n"blog.example"\n',
     "column.csv": b"Hostname\nshop.example\n\nblog.example\n",
     "quotes": b'# x\n"hostname","label"\n"shop.example","x,\ny"\n"blog.example"\n',
     "texts.json": b' ["shop.example", "blog.example"]',

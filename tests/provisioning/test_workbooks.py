@@ -196,6 +196,29 @@ def test_entities_do_not_expand() -> None:
             load(with_part(workbook(), expand, part))
 
 
+def test_a_header_that_can_not_be_read_is_named_by_its_place() -> None:
+    """A column with a formula for its name may be ignored, as another column may."""
+    data = workbook(change=lambda _, sheet: sheet.write_formula("D1", "=A1"))
+    with pytest.raises(InvalidInputError, match=r"Liste!D1' is not a field of a web"):
+        load(data)
+    with pytest.warns(SiteStatsWarning, match=r"ignored columns: '.*Liste!D1'"):
+        assert load(data, ignore_columns=True) == SPECS
+
+
+def test_a_strict_workbook_says_how_to_save_it() -> None:
+    """Excel saves it as .xlsx, too, so that to save it again would never help."""
+    data = with_part(
+        workbook(),
+        lambda text: text.replace(
+            "schemas.openxmlformats.org/officeDocument/2006",
+            "purl.oclc.org/ooxml/officeDocument",
+        ),
+        "_rels/.rels",
+    )
+    with pytest.raises(InvalidInputError, match="save it as Excel Workbook"):
+        load(data)
+
+
 def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:
     """Hidden rows and columns without a value are no news; nor are merged cells to the
     right of the list, or in a title above it. Those within it are refused.

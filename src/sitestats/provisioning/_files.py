@@ -34,7 +34,7 @@ OF_THE_SERVICE: Final = frozenset(
 _TOML: Final = re.compile(r"\[+\s*[A-Za-z]|websites\s*=")
 _SEPARATOR_LINE: Final = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 """The line that tells Excel the separator."""
-_SEPARATORS: Final = ",;\t"
+_SEPARATORS: Final = ",;\t|"
 _COMMENT: Final = re.compile(r"(?:^|\s)#")
 """The beginning of a comment; a dashboard's address may have a ``#`` of its own."""
 _ROWS_TO_HEADER: Final = 20
@@ -179,7 +179,8 @@ class Content:
     @property
     def is_names(self) -> bool:
         """Whether each line is a host name, rather than a row."""
-        if self.has_header or "." not in self.first:
+        # A name in quotes is a cell.
+        if self.has_header or "." not in self.first or self.first[0] == '"':
             return False
         line = _COMMENT.split(self.first, maxsplit=1)[0]
         # The address of a dashboard may have a separator.
@@ -249,7 +250,11 @@ def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
     if at is None:
         yield from _without_header(filled)
         return
-    header = [str(cell).strip() for cell in filled[at][1]]
+    # A cell that can't be read is the name of a column that nobody needs, by its place.
+    header = [
+        (cell.where if isinstance(cell, Problem) else str(cell)).strip()
+        for cell in filled[at][1]
+    ]
     if hostname in map(folded, header):
         _check_above(filled[:at])
     # Text that the service has is as it is; blanks that somebody typed are slips.

@@ -24,6 +24,21 @@ _MOST_OF_SHEETS: Final = 256 * 2**20
 _MOST_OF_OTHERS: Final = 32 * 2**20
 """Bytes of all other unpacked XML, which is held in memory."""
 _SAVE: Final = "save it as .xlsx, or as CSV UTF-8"
+_OTHER_ARCHIVES: Final = (
+    (
+        "mimetype",
+        b"opendocument",
+        f"the file is of OpenDocument, such as .ods: {_SAVE}",
+    ),
+    ("xl/workbook.bin", b"", f"the file is a binary workbook (.xlsb): {_SAVE}"),
+    (".iwa", b"", "the file is of Apple Numbers: export it as .xlsx, or as CSV"),
+    (
+        "_rels/.rels",
+        b"purl.oclc.org/ooxml",
+        "the file is Strict Open XML: save it as Excel Workbook (.xlsx), or as CSV",
+    ),
+)
+"""A part that other archives have, what is in its beginning, and what to do."""
 _BROKEN: Final = (
     "the file is not a workbook, or damaged: save it again as .xlsx, or CSV"
 )
@@ -62,12 +77,10 @@ def _check_parts(data: bytes, name: str) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = archive.infolist()
         names = {part.filename for part in parts}
-        if "mimetype" in names and b"opendocument" in archive.read("mimetype")[:100]:
-            refuse(f"the file is of OpenDocument, such as .ods: {_SAVE}", name)
-    if "xl/workbook.bin" in names:
-        refuse(f"the file is a binary workbook (.xlsb): {_SAVE}", name)
-    if any(part.endswith(".iwa") for part in names):
-        refuse("the file is of Apple Numbers: export it as .xlsx, or as CSV", name)
+        for ending, words, message in _OTHER_ARCHIVES:
+            found = next((one for one in names if one.endswith(ending)), None)
+            if found and words in archive.open(found).read(1000):
+                refuse(message, name)
     if "[Content_Types].xml" not in names:
         refuse("the file is an archive: unpack it, and give one list", name)
     sheets, others = 0, 0
