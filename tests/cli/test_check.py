@@ -38,6 +38,9 @@ def test_where_an_account_is_from(
     client without a key and a user ID may have no account.
     """
     assert "from --base-url" in run("check", "--base-url", closed_address()).out
+    for command in (("check",), ("websites", "list")):
+        done = run(*command, "--base-url", "stats.example")
+        assert "--base-url: The base address is not valid" in done.out + done.err
     monkeypatch.setenv("SITESTATS_API_KEY", "sa_api_key_0123456789abcdef")
     assert run("websites", "list").err.endswith(
         "; its API key is from SITESTATS_API_KEY, its user ID from SITESTATS_USER_ID\n"

@@ -284,9 +284,15 @@ def test_an_export_of_a_spreadsheet(
     assert done.err.startswith("sitestats: warning: ")
     assert done.err.endswith("ignored columns: 'Kunde'\n")
     assert "to add     shop.example  UTC, public" in done.out
-    pipe = io.TextIOWrapper(io.BytesIO(LISTED.encode()))
-    monkeypatch.setattr("sys.stdin", pipe)
-    assert run("websites", "plan", "-", *options).out == done.out
+    for given, out, err in (
+        (options, done.out, done.err.replace(f"{path}", "standard input")),
+        ((), "", "sitestats: standard input: there is no column 'hostname'"),
+    ):
+        pipe = io.TextIOWrapper(io.BytesIO(LISTED.encode()))
+        monkeypatch.setattr("sys.stdin", pipe)
+        piped = run("websites", "plan", "-", *given)
+        assert piped.out == out
+        assert piped.err.startswith(err)
     twice = run("websites", "plan", path, *COLUMNS[:2], *COLUMNS[:2])
     assert "--column hostname=… is given twice" in twice.err
 

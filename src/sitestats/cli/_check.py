@@ -11,7 +11,7 @@ import sitestats
 from sitestats._base.text import plain
 
 from . import _options as options
-from ._exits import Code, code_of, exit_with, tell
+from ._exits import Code, code_of, exit_with, in_shell_terms, tell
 from ._output import print_json
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check(
         # Another command needs no types.
         from sitestats.types import SetupRow
 
-        row = SetupRow("settings", str(error), ok=False)
+        row = SetupRow("settings", in_shell_terms(error), ok=False)
         _print(sitestats.SetupReport((row,), error), output)
         exit_with(code_of(error))
         return

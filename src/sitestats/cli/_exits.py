@@ -138,13 +138,13 @@ _ZONE: Final = (
 def in_shell_terms(error: object) -> str:
     """The text of *error*, with the options and advice of the shell in its problems."""
     if not isinstance(error, InvalidInputError):
-        return str(error)
+        return with_option(error)
     # Every problem is shown, since whoever corrects a list needs each place.
     return "\n".join(map(_problem, error.problems))
 
 
-def warning_in_shell_terms(message: object) -> str:
-    """The text of a warning, with options for steps, also at its beginning."""
+def with_option(message: object) -> str:
+    """The text of *message*, with options for steps, also at its beginning."""
     where, colon, rest = _STEP.sub(_as_option, str(message)).partition(": ")
     return f"{_option(where)}{colon}{rest}"
 

@@ -240,6 +240,9 @@ def by_name(option: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return values
 
 
+_STDIN: Final = "standard input"
+
+
 def source_of(file: str) -> str | BinaryIO:
     """The name of the *file*; for ``-``, the content of standard input.
 
@@ -249,9 +252,12 @@ def source_of(file: str) -> str | BinaryIO:
     if file != "-":
         return file
     try:
-        return BytesIO(sys.stdin.buffer.read())
+        content = BytesIO(sys.stdin.buffer.read())
     except OSError as error:
-        raise OSError(error.errno, error.strerror, "standard input") from None
+        raise OSError(error.errno, error.strerror, _STDIN) from None
+    # The places of mistakes begin with it.
+    content.name = _STDIN
+    return content
 
 
 @attrs.frozen(kw_only=True)
