@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from sitestats._query.builder import query_against
-from sitestats._query.parameters import (
-    PARAMETERS,
-    Parameter,
-    checked_param,
-    likely_mistakes,
-)
+from sitestats._query.parameters import PARAMETERS
 from sitestats._query.periods import MOST_DAYS, days_back
 from sitestats._query.versions import VERSIONS, WITH_HOURS, version_row
 from sitestats.emulator._parameters import FILTERS as EMULATED_FILTERS
@@ -27,13 +22,9 @@ __all__ = [
     "PARAMETERS",
     "VERSIONS",
     "WITH_HOURS",
-    "Parameter",
-    "checked_param",
     "days_back",
-    "likely_mistakes",
     "query_against",
     "read_by_the_emulator",
-    "version_row",
 ]
 
 MODULE_OF_VERSIONS = version_row.__module__

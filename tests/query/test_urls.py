@@ -128,7 +128,7 @@ def test_every_problem_of_an_address_is_reported() -> None:
     with pytest.raises(InvalidInputError) as caught:
         StatsQuery.from_url(f"{BASE}/local/a/../b.json?{'&'.join(WRONG)}")
     rules = [problem.rule for problem in caught.value.problems]
-    assert rules == ["hostname", "path-segment", *WRONG.values()]
+    assert sorted(rules) == sorted(["hostname", "path-segment", *WRONG.values()])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, singledispatch
 from itertools import pairwise
 from math import ceil, sqrt
@@ -128,10 +128,9 @@ def _of_entries(entries: Entries[Any], ax: Any) -> None:
         _set_legend(ax)
         return
     label, count = entries.columns()[:2]
-    shown = entries[: _room_of(ax)]
-    names = [name or unknown(entries.name) for name in shown.column(label)]
-    ax.barh(range(len(shown)), shown.column(count), color=_colours_of(ax).soft)
-    _rows(ax, names, len(entries), heading(count), CUT if entries.truncated else "")
+    names = [name or unknown(entries.name) for name in entries.column(label)]
+    counts = {"": entries.column(count)}
+    _bars(ax, names, counts, heading(count), CUT if entries.truncated else "")
     _set_title(ax, heading(entries.name), only(entries.filters))
 
 
@@ -342,35 +341,44 @@ def _pairs(
     ax: Any, changes: Sequence[tuple[str, Change]], what: str, *notes: str
 ) -> None:
     """Draw two bars for each change."""
-    shown = changes[: _room_of(ax)]
-    colours = _colours_of(ax)
-    for side, shift, color in (
-        ("now", -0.2, colours.strong),
-        ("before", 0.2, colours.soft),
-    ):
-        counts = [getattr(change, side) or 0 for _, change in shown]
-        places = [place + shift for place in range(len(shown))]
-        ax.barh(places, counts, 0.4, label=side, color=color)
-    _rows(ax, [name for name, _ in shown], len(changes), what, *notes)
+    counts = {
+        side: [getattr(change, side) or 0 for _, change in changes]
+        for side in ("now", "before")
+    }
+    _bars(ax, [name for name, _ in changes], counts, what, *notes)
     # The legend needs room above the first row.
-    ax.set_ylim(len(shown) - 0.5, -0.5 - 40 * len(shown) / _height(ax))
+    bottom, _ = ax.get_ylim()
+    ax.set_ylim(bottom, -0.5 - 40 * (bottom + 0.5) / _height(ax))
     ax.legend(loc="upper right", ncols=2, **_LOOK)
 
 
-def _room_of(ax: Any) -> int:
-    """How many rows with a label each the axes have room for."""
+def _bars(
+    ax: Any,
+    names: Sequence[str],
+    counts: Mapping[str, Sequence[float]],
+    what: str,
+    *notes: str,
+) -> None:
+    """Draw the *counts* of each name, by what they are of, as bars in its row, with a
+    note on the rows that have no room.
+    """
     # Before the layout, the axes are three quarters of their place.
-    return max(1, min(_MOST_ROWS, int((_height(ax) / 0.77 - _AROUND) / _ROW)))
-
-
-def _rows(ax: Any, names: Sequence[str], total: int, what: str, *notes: str) -> None:
-    """Set the labels of bars that are rows, with a note on what is left out."""
+    room = int((_height(ax) / 0.77 - _AROUND) / _ROW)
+    shown = names[: max(1, min(_MOST_ROWS, room))]
+    width = 0.8 / len(counts)
+    colours = _colours_of(ax)
+    for number, (label, values) in enumerate(counts.items(), 1):
+        shift = (number - (len(counts) + 1) / 2) * width
+        places = [place + shift for place in range(len(shown))]
+        color = colours.soft if number == len(counts) else colours.strong
+        ax.barh(places, values[: len(shown)], width, label=label, color=color)
     longest = min(_LONGEST_NAME, int(0.4 * _width(ax) / _SMALL))
-    labels = [cut(plain(name), longest) for name in names]
-    ax.set_yticks(range(len(names)), labels, parse_math=False, fontsize="small")
-    ax.invert_yaxis()
+    labels = [cut(plain(name), longest) for name in shown]
+    ax.set_yticks(range(len(shown)), labels, parse_math=False, fontsize="small")
+    ax.set_ylim(len(shown) - 0.5, -0.5)
     _set_counts(ax, "x", 4)
-    more = f"… {total - len(names):,} more" if total > len(names) else ""
+    left_out = len(names) - len(shown)
+    more = f"… {left_out:,} more" if left_out else ""
     _set_note(ax, "\n".join(filter(None, [what, joined(more, *notes)])))
 
 

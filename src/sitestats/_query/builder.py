@@ -9,7 +9,7 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from itertools import product
 from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
@@ -40,6 +40,7 @@ from .parameters import (
     Filters,
     checked_filter,
     checked_param,
+    checked_params,
     in_order,
     likely_mistakes,
     parameter_of,
@@ -692,7 +693,23 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         >>> StatsQuery.from_dict(query.to_dict()) == query
         True
         """
-        return _from_dict(values)
+        given: Mapping[str, Any] = values
+        try:
+            with Problems() as problems:
+                params = checked_params(given["parameters"].items(), problems)
+                hostname = problems.check(rules.hostname, given["hostname"])
+                for name, rule in _RULES.items():
+                    if given.get(name) is not None:
+                        problems.check(rule, given[name])
+            # Without another part, the query would be about more than was meant.
+            if given.keys() <= {"hostname", "parameters", *_RULES}:
+                return _restored({**given, "hostname": hostname, "parameters": params})
+        except InvalidInputError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError):
+            pass
+        message = "give what StatsQuery.to_dict() returned"
+        raise refusal("address", message, "from_dict")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StatsQuery):
@@ -765,42 +782,12 @@ def _changed(
     return cast("StatsQuery[FieldsT]", changed)
 
 
-_PARTS: Final = ("hostname", "page", "parameters", "period", "website_timezone")
-"""The names in the JSON of a query."""
-
-
-def _from_dict(values: Mapping[str, Any]) -> StatsQuery:
-    """A query of what ``to_dict`` made, each part by its rule."""
-    message = "give what StatsQuery.to_dict() returned"
-    with Problems() as problems:
-        try:
-            texts = {name: _text(text) for name, text in values["parameters"].items()}
-            page, period = values.get("page"), values.get("period")
-            zone = values.get("website_timezone")
-            if zone is not None:
-                problems.check(checked_param, "timezone", _text(zone))
-            hostname = problems.check(rules.hostname, values["hostname"])
-            word = None if period is None else NamedPeriod.from_dict(period)
-            others = values.keys() - _PARTS
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise refusal("address", message, "from_dict") from None
-        if others:
-            # Without the part, the query would be about more than was meant.
-            raise refusal("address", message, "from_dict")
-        if page is not None:
-            problems.check(rules.path, page)
-        params = {
-            name: problems.check(checked_param, name, text)
-            for name, text in texts.items()
-        }
-        problems.extend(periods.order_problems(params.get("start"), params.get("end")))
-    return _restored(hostname, page, params, word, zone)
-
-
-def _text(given: object) -> str:
-    if not isinstance(given, str):
-        raise TypeError("a parameter is sent as a text")
-    return given
+_RULES: Final[Mapping[str, Callable[[Any], object]]] = {
+    "page": rules.path,
+    "period": NamedPeriod.from_dict,
+    "website_timezone": periods.timezone,
+}
+"""The rules of what the JSON of a query may lack, by name."""
 
 
 class PickledQuery:
@@ -810,28 +797,24 @@ class PickledQuery:
         """Make the query that had this text."""
         import json
 
-        values = json.loads(text)
-        word = period = values["period"]
-        if period is not None:
-            now = datetime.fromisoformat(period["now"])
-            word = NamedPeriod(period["unit"], period["count"], now)
-        params, zone = values["parameters"], values["website_timezone"]
-        return _restored(values["hostname"], values["page"], params, word, zone)
+        return _restored(json.loads(text))
 
 
-def _restored(
-    hostname: Any, page: Any, params: dict[str, Any], word: Any, zone: str | None
-) -> StatsQuery:
-    texts = {name: text for name, text in params.items() if text is not None}
-    if word is not None:
+def _restored(values: Mapping[str, Any]) -> StatsQuery:
+    """The query of what ``to_dict`` made, whose parts are not checked again."""
+    period, zone = values.get("period"), values.get("website_timezone")
+    word, of_website = None, dict[str, str]()
+    texts = {**values["parameters"]}
+    if period is not None:
+        now = periods.moment_of(datetime.fromisoformat(period["now"]))
+        word = NamedPeriod(period["unit"], period["count"], now)
         # They are its days.
         texts.pop("start", None)
         texts.pop("end", None)
-    of_website: dict[str, str] = {}
     if zone is not None:
         of_website["timezone"] = texts.pop("timezone", zone)
-    empty = StatsQuery(hostname)
-    return _changed(empty, texts, word, of_website, page=page)
+    empty = StatsQuery(values["hostname"])
+    return _changed(empty, texts, word, of_website, page=values.get("page"))
 
 
 def _zone_of(website: object) -> Mapping[str, str]:
@@ -979,10 +962,15 @@ def _step(step: str, texts: Mapping[str, str]) -> str:
         return f"where_metadata({keys!r})"
     if texts.get("events") == "*":
         return "all_events()"
-    codes = {name: PARAMETERS[name].code(text) for name, text in texts.items()}
+    if step == "info":
+        # What is not sent by default is that of the step.
+        return "info()"
+    given = {name: PARAMETERS[name].read(text) for name, text in texts.items()}
     if step == "where":
-        return f"where({', '.join(f'{name}={code}' for name, code in codes.items())})"
-    return f"{step}({', '.join(codes.values())})"
+        return f"where({', '.join(f'{name}={one!r}' for name, one in given.items())})"
+    (argument,) = given.values()
+    several = argument if isinstance(argument, tuple) else (argument,)
+    return f"{step}({', '.join(map(repr, several))})"
 
 
 def _is_of_step(name: str, text: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final, TypeAlias, TypedDict, cast
+from typing import Any, Final, TypedDict, cast
 
 import attrs
 
@@ -54,9 +54,6 @@ class Filters(TypedDict, total=False):
 
 # --- the table ----------------------------------------------------------------------
 
-Check: TypeAlias = Callable[[str], str | None]
-"""What is sent for a text of the parameter, as its step has it."""
-
 
 @attrs.frozen
 class LikelyMistake:
@@ -90,12 +87,11 @@ class Parameter:
     """Its name as it is sent; of metadata filters, the beginning of their names."""
     step: str
     """The step of a query that sets it."""
-    check: Check | None = attrs.field(default=None, kw_only=True)
-    """Checks a text; None for a filter, whose values have rules of their own."""
-    code: Callable[[str], str] = attrs.field(default=repr, kw_only=True)
-    """Makes the argument of the step, as Python has it, of a text."""
-    section: str = attrs.field(default="4.3", kw_only=True)
-    """The section of the service's document."""
+    rule: Callable[[Any], str] | None = attrs.field(default=None, kw_only=True)
+    """Checks the argument of the step, and makes the text that is sent; None for a
+    filter, whose values have rules of their own."""
+    read: Callable[[str], Any] = attrs.field(default=str, kw_only=True)
+    """Makes the argument of the step again, of a text."""
     always: str | None = attrs.field(default=None, kw_only=True)
     """What is sent if no step sets it; None sends nothing."""
     since: Since | None = attrs.field(default=None, kw_only=True)
@@ -115,39 +111,27 @@ def number_in(text: str | None) -> int | None:
     return int(text) if text and re.fullmatch("[0-9]{1,9}", text) else None
 
 
-def _version(text: str) -> str:
-    return rules.version(number_in(text) or text)
+def _number(text: str) -> int | str:
+    return number_in(text) or text
 
 
-def _limit(text: str) -> str:
-    return rules.limit(number_in(text) or text)
+def _flag(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text, text)
 
 
-def _info(text: str) -> str:
-    return rules.info({"true": True, "false": False}.get(text, text))
-
-
-def _events(text: str) -> str:
-    return text if text == "*" else rules.events(text.split(","))
-
-
-def _fields(text: str) -> str:
-    return rules.fields(text.split(","))
-
-
-def _each(text: str) -> str:
+def _names(text: str) -> tuple[str, ...]:
     """The arguments of a step that takes several names."""
-    return ", ".join(map(repr, text.split(",")))
+    return tuple(text.split(","))
 
 
-def _nothing(_text: str) -> str:
-    """No argument, as of a step that sets what is not sent by default."""
-    return ""
-
-
-def _one_or_more(text: str) -> str:
+def _one_or_more(text: str) -> str | list[str]:
     """The value of a filter that takes one or several."""
-    return repr(text.split(",") if "," in text else text)
+    return text.split(",") if "," in text else text
+
+
+def _events(names: tuple[str, ...]) -> str:
+    """All events have a step of their own."""
+    return "*" if names == ("*",) else rules.events(names)
 
 
 _filter = partial(Parameter, step="where", is_filter=True)
@@ -176,21 +160,20 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
         Parameter(
             "version",
             "version",
-            check=_version,
-            code=str,
-            section="9",
+            rule=rules.version,
+            read=_number,
             always=str(SENT_VERSION),
         ),
-        Parameter("start", "between", check=partial(periods.day, where="start")),
-        Parameter("end", "between", check=partial(periods.day, where="end")),
-        Parameter("limit", "limit", check=_limit, code=str, section="8"),
-        Parameter("timezone", "timezone", check=periods.timezone),
-        Parameter("info", "info", check=_info, code=_nothing, always="false"),
-        Parameter("events", "events", check=_events, code=_each),
+        Parameter("start", "between", rule=partial(periods.day, where="start")),
+        Parameter("end", "between", rule=partial(periods.day, where="end")),
+        Parameter("limit", "limit", rule=rules.limit, read=_number),
+        Parameter("timezone", "timezone", rule=periods.timezone),
+        Parameter("info", "info", rule=rules.info, read=_flag, always="false"),
+        Parameter("events", "events", rule=_events, read=_names),
         Parameter(
             "interval",
             "interval",
-            check=rules.interval,
+            rule=rules.interval,
             since=Since(
                 WITH_HOURS,
                 "interval-version",
@@ -199,13 +182,13 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
                 " or .interval('day')",
             ),
         ),
-        Parameter("fields", "fields", check=_fields, code=_each),
+        Parameter("fields", "fields", rule=rules.fields, read=_names),
         _filter("page", is_of_pages=True, likely_mistakes=_OF_PATHS),
         _filter(
             "pages",
             is_of_pages=True,
             takes_several=True,
-            code=_one_or_more,
+            read=_one_or_more,
             likely_mistakes=_OF_PATHS,
         ),
         _filter(
@@ -260,10 +243,6 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
 }
 """The row of each parameter by its name, in the order in which they are sent."""
 
-for _name in Filters.__annotations__:
-    if _name not in PARAMETERS:
-        raise TypeError(f"the filter {_name!r} has no row in PARAMETERS")
-
 
 # --- what follows from it -----------------------------------------------------------
 
@@ -312,16 +291,27 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def checked_param(name: str, text: str) -> str | None:
     """The *text* of a parameter, checked as its own step does."""
-    row = parameter_of(name)
+    text, row = rules.text(text, name), parameter_of(name)
     if row is None:
         rules.extra_name(name)
         return text
     if row.name == METADATA:
         rules.metadata(name.removeprefix(METADATA), text)
         return text
-    if row.check is None:
-        return checked_filter(name, text.split(",") if row.takes_several else text)
-    return row.check(text)
+    argument = row.read(text)
+    return row.rule(argument) if row.rule else checked_filter(name, argument)
+
+
+def checked_params(
+    pairs: Iterable[tuple[str, str]], problems: rules.Problems
+) -> dict[str, str]:
+    """The texts of parameters, each checked; the *problems* get what is wrong."""
+    params = dict[str, str]()
+    for name, text in pairs:
+        if (checked := problems.check(checked_param, name, text)) is not None:
+            params[name] = checked
+    problems += periods.order_problems(params.get("start"), params.get("end"))
+    return params
 
 
 # --- the rules of filters ----------------------------------------------------------

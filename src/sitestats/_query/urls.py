@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
 
-from . import periods, rules
-from .parameters import checked_param, is_documented
+from . import rules
+from .parameters import checked_params, is_documented
 from .rules import Problems, broken, refusal
 
 
@@ -71,9 +71,9 @@ def read_address(
 def _checked(
     pairs: list[tuple[str, str]], problems: Problems, *, is_data: bool
 ) -> dict[str, str]:
-    params = dict[str, str]()
+    documented = dict[str, str]()
     for name, value in pairs:
-        if name in params:
+        if name in documented:
             message = f"the parameter {shown(name)} is there twice: leave one out"
             problems.append(broken("address-parameter", message, "from_url"))
         elif not is_data and not is_documented(name):
@@ -83,7 +83,5 @@ def _checked(
             )
             problems.append(broken("address-parameter", message, "from_url"))
         else:
-            checked = problems.check(checked_param, name, value)
-            params[name] = checked or value
-    problems += periods.order_problems(params.get("start"), params.get("end"))
-    return params
+            documented[name] = value
+    return checked_params(documented.items(), problems)
