@@ -75,6 +75,6 @@ def test_the_order_of_steps_makes_no_other_key() -> None:
 def test_other_values_are_no_query(values: Any) -> None:
     """JSON from outside is checked by the rules, before anything is sent."""
     with pytest.raises(
-        ValueError, match=r"from_dict|limit|hostname|path|start|between"
+        ValueError, match=r"from_dict|limit|hostname|path|start|between|unit"
     ):
         StatsQuery.from_dict(values)

@@ -207,7 +207,7 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
             likely_mistakes=(
                 LikelyMistake(
                     "referrer-normalized",
-                    r"(?i:https?:|//|www\.)",
+                    r"(?i:[a-z-]+://|//|www\.)",
                     "the value looks like an address: referrers are names, such as "
                     "'google'",
                 ),

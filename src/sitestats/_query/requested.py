@@ -5,7 +5,7 @@ that span several steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import quote
 
 import attrs
@@ -99,7 +99,7 @@ class Parameters:
                 f".interval({self.interval!r}) has no effect on {of}: add 'histogram' "
                 "to .fields(…)"
             )
-        has_lists = self.lists or row.always_has_pages
+        has_lists = {*self.lists} - _UNLIMITED or row.always_has_pages
         if "limit" in self.params and not has_lists:
             sentences.append(
                 f".limit({self.limit}) has no effect on {of}: add a list, such as "
@@ -140,6 +140,10 @@ class Parameters:
     def search(self) -> str:
         """The contains search among the page filters; empty without one."""
         return next(filter(is_contains, _patterns(self.params)), "")
+
+
+_UNLIMITED: Final = frozenset(("histogram", "events"))
+"""What has rows that no limit cuts."""
 
 
 def read_parameters(

@@ -74,7 +74,7 @@ _REFERRERS: Final = (
 )
 """Networks and search engines that have one name for all of their hosts."""
 _HOST_OF_ONE: Final = re.compile(
-    rf"(?:[a-z0-9-]+\.)*({'|'.join(_REFERRERS)})\.[a-z]{{2,3}}(?:\.[a-z]{{2}})?",
+    rf"(?:[a-z0-9-]+\.)*({'|'.join(_REFERRERS)})\.[a-z]{{2,3}}(?:\.[a-z]{{2}})?(?:/.*)?",
     re.IGNORECASE,
 )
 _referrer_in_its_case = _in_its_case(_REFERRERS)
@@ -86,9 +86,6 @@ def _referrer(text: str) -> str | None:
 
 
 def _page(text: str) -> str | None:
-    # SQL's wildcard.
-    if text.endswith("%"):
-        return f"{text.removesuffix('%')}*"
     decoded = unquote(text)
     return (
         None if decoded == text or "\N{REPLACEMENT CHARACTER}" in decoded else decoded
@@ -136,6 +133,9 @@ def _advice(name: str, text: str) -> str:
     meant = guess(begun) if guess else None
     if begun != begun.strip():
         meant = begun.strip()
+    if begun.endswith("%"):
+        # SQL's wildcard.
+        meant = f"{begun.removesuffix('%')}*"
     if meant is not None:
         return f"did you mean {shown(meant + text[len(begun) :])}?"
     # Forms of paths are told before they are sent.
