@@ -11,6 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final
@@ -414,6 +415,30 @@ def test_outcomes_outside_of_a_block() -> None:
             list(outcomes)
         with pytest.raises(UsageError, match="again"), outcomes:
             pass
+
+
+def test_two_that_take_outcomes_at_once(variant: str) -> None:
+    """The second one gets an error that says what to do, and the first one goes on."""
+    requested, released = threading.Event(), threading.Event()
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            requested.set()
+            assert released.wait(PLENTY)
+            connection.respond(BODY)
+
+    with (
+        serve(script) as server,
+        opened(variant, server.address) as client,
+        client.stats.get_many([query()]) as stream,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first = pool.submit(lambda: next(iter(stream)))
+        assert requested.wait(PLENTY)
+        with pytest.raises(UsageError, match="in one, and hand them on"):
+            next(iter(stream))
+        released.set()
+        assert first.result(PLENTY).error is None
 
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])

@@ -102,6 +102,7 @@ def test_no_parameter_is_logged(
         own = vars(record)
         assert "?" not in own["path"]
         assert emulator.api_key not in f"{record.getMessage()} {own}"
+        assert "params" not in f"{own}"
         known = {"method", "path", "status", "error", "milliseconds", "attempt"}
         known |= {"message", "asctime"}  # a handler adds these
         assert vars(logging.makeLogRecord({})).keys() | known >= own.keys()

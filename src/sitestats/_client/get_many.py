@@ -8,6 +8,7 @@ database's cursor, and its errors are raised where the outcomes are used.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sized
 from contextlib import nullcontext
@@ -102,6 +103,8 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
         self._taken = self._given = 0
         self._arrived: int = 0
         self._waiting: dict[int, Outcome] = {}
+        self._turn = threading.Lock()
+        """Is held by the thread or task that takes an outcome."""
 
     def __repr__(self) -> str:
         return "<outcomes of get_many: iterate in a with block, or call .collect()>"
@@ -155,6 +158,18 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
     async def _next(self) -> Outcome | None:
         """The next outcome; None after the last one."""
         self._check_open()
+        # Nobody waits for it: two that took outcomes at once would wait for the same.
+        if not self._turn.acquire(blocking=False):
+            raise UsageError(
+                "another thread or task takes an outcome of this get_many block just "
+                "now: take them in one, and hand them on, for example by a queue"
+            )
+        try:
+            return await self._next_outcome()
+        finally:
+            self._turn.release()
+
+    async def _next_outcome(self) -> Outcome | None:
         in_order = self._options.in_order
         while True:
             await self._take_queries()

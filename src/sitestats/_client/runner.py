@@ -16,7 +16,7 @@ import time
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
-from inspect import isawaitable
+from inspect import isawaitable, isbuiltin
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -66,7 +66,8 @@ def _log(
         "status": cause if isinstance(cause, int) else None,
         "error": cause if isinstance(cause, str) else None,
     }
-    values = request, attempt, cause, *measured.values()
+    # The repr of a request has the values of its parameters, which some tools send on.
+    values = str(request), attempt, cause, *measured.values()
     LOGGER.log(level, text, *values, extra=extra | measured)
 
 
@@ -246,7 +247,12 @@ class AsyncRunner(_Runner):
         return self.run_actions(flow, on_note)
 
     async def _sleep(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
+        if isbuiltin(time.monotonic):
+            await anyio.sleep(seconds)
+        else:
+            # A test has stopped the clock, by which an event loop waits as well.
+            sleep = partial(time.sleep, seconds)
+            await anyio.to_thread.run_sync(sleep, abandon_on_cancel=True)
 
     async def _use_store(self, action: LookUp | StoreResponse) -> HttpResponse | None:
         stored, use = self._stored, super()._use_store
