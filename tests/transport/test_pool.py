@@ -17,11 +17,12 @@ import pytest
 
 from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
-from loopback import Connection, resolving, serve
+from loopback import Connection, closed_address, resolving, serve
 from sitestats import (
     AsyncClient,
     Client,
     ClientClosedError,
+    ConnectionFailedError,
     RequestTimeoutError,
     TransportError,
 )
@@ -195,6 +196,24 @@ def test_a_connection_is_used_again_for_reads(variant: str) -> None:
         client.request("POST", "/write", json={})
         client.request("GET", "/read")
     assert server.connections == 2
+
+
+def test_a_system_without_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has none: a call waits all the same, and has its limits."""
+    monkeypatch.delattr("select.poll", raising=False)
+    with serve(echoes) as server, opened("blocking", server.address) as client:
+        assert client.request("GET", "/1") == "/1"
+    with (
+        serve(silent) as server,
+        opened("blocking", server.address, timeout=0.1, retries=0) as client,
+        pytest.raises(RequestTimeoutError, match="within timeout"),
+    ):
+        client.stats.get(QUERY)
+    with (
+        opened("blocking", closed_address(), retries=0) as client,
+        pytest.raises(ConnectionFailedError, match="Nothing listens there"),
+    ):
+        client.stats.get(QUERY)
 
 
 @variants

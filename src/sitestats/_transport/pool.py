@@ -58,10 +58,11 @@ class Pool(HeldAcrossForks):
         """
         with self._lock:
             queue = exchange.queue = self._queues.setdefault(exchange.group, {})
-            if len(queue) >= self._limit:
+            if is_full := len(queue) >= self._limit:
                 exchange.event = exchange.new_event()
             queue[exchange] = None
-            self._wake(queue)
+            if is_full:
+                self._wake(queue)
         if exchange.event is not None:
             await exchange.wait_for_place()
         if self._is_closed:
@@ -150,7 +151,6 @@ class Pool(HeldAcrossForks):
 def _is_silent(sock: socket.socket) -> bool:
     """Whether the connection is open, and has no unread bytes."""
     try:
-        sock.settimeout(0)
         sock.recv(1)
     except OSError as error:
         return isinstance(error, (BlockingIOError, ssl.SSLWantReadError))

@@ -2,7 +2,8 @@
 
 All of it is written once, with ``async``. A blocking exchange waits where an awaited
 one lets others go on, so ``run_blocking`` brings its coroutine to the end at once. A
-connection is a socket, with or without TLS. It belongs to no event loop.
+connection is a socket, with or without TLS. It never blocks, and belongs to no event
+loop.
 
 Ctrl-C may raise ``KeyboardInterrupt`` in the main thread between any two calls.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import _thread
 import math
 import os
+import select
 import socket
 import ssl
 import threading
@@ -111,16 +113,38 @@ class Exchange:
             return self.event.get(timeout=self.left(math.inf))
         raise TimeoutError
 
+    async def wait(self, sock: Any, ready: Any, most: float | None = None) -> None:
+        """Wait until the socket is *ready*, for the timeout or *most* seconds."""
+        if not _is_ready(sock, to_read=ready is wait_readable, within=self.left(most)):
+            raise TimeoutError
+
     async def reach(self, sock: Any, address: Any, most: float | None) -> None:
         """Connect *sock*, or give up after the timeout, or *most* seconds."""
-        sock.settimeout(self.left(most))
-        # connect, not connect_ex: libraries that keep tests off the network patch it.
-        sock.connect(address)
+        sock.settimeout(0)
+        with suppress(BlockingIOError):
+            # Not connect_ex: libraries that keep tests off the network patch connect.
+            sock.connect(address)
+        await self.wait(sock, wait_writable, most)
+        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise OSError(number, os.strerror(number))
 
-    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:  # noqa: ARG002
+    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:
         """Call *call* as soon as the socket is ready for it, within the timeout."""
-        sock.settimeout(self.left())
-        return call(*args)
+        # TLS may have bytes for each call, so that none waits.
+        self.left()
+        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
+        while True:
+            if waits:
+                await self.wait(sock, ready)
+            waits = True
+            try:
+                return call(*args)
+            except ssl.SSLWantReadError:
+                ready = wait_readable
+            except ssl.SSLWantWriteError:
+                ready = wait_writable
+            except BlockingIOError:
+                pass
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -158,7 +182,7 @@ class Exchange:
 
 @attrs.define(eq=False, repr=False)
 class AwaitedExchange(Exchange):
-    """The same in a task of asyncio or trio. Its sockets never block."""
+    """The same in a task of asyncio or trio."""
 
     new_event: ClassVar[Any] = anyio.Event
     group: Any = attrs.field(factory=running_loop)
@@ -169,44 +193,34 @@ class AwaitedExchange(Exchange):
         with self.watched():
             await self.event.wait()
 
-    async def reach(self, sock: Any, address: Any, most: float | None) -> None:
-        """Connect *sock*, or give up after the timeout, or *most* seconds."""
-        sock.settimeout(0)
-        with suppress(BlockingIOError):
-            sock.connect(address)
+    async def wait(self, sock: Any, ready: Any, most: float | None = None) -> None:
+        """Wait until the socket is *ready*, for the timeout or *most* seconds."""
         with anyio.fail_after(self.left(most)):
-            await wait_writable(sock)
-        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(number, os.strerror(number))
+            await ready(sock)
 
-    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:
-        """Call *call* as soon as the socket is ready for it, within the timeout."""
+    async def do(self, *args: Any) -> Any:
+        """Call a function as ``Exchange.do``, and let other tasks have a turn."""
         self._calls += 1
-        # If TLS has bytes for each read, no read waits, and no other task gets a turn.
         if self._calls % 16 == 0:
-            self.left()
             await anyio.sleep(0)  # noqa: ASYNC115 - checkpoint takes another import
-        # TLS may have bytes already; elsewhere there are seldom any.
-        waits = ready is wait_readable and not isinstance(sock, ssl.SSLSocket)
-        while True:
-            if waits:
-                with anyio.fail_after(self.left()):
-                    await ready(sock)
-            waits = True
-            try:
-                return call(*args)
-            except ssl.SSLWantReadError:
-                ready = wait_readable
-            except ssl.SSLWantWriteError:
-                ready = wait_writable
-            except BlockingIOError:
-                pass
+        return await super().do(*args)
 
     @contextmanager
     def watched(self) -> Generator[None]:
         """Keep the limit, whatever the task waits for."""
         with anyio.fail_after(self.left(math.inf)):
             yield
+
+
+def _is_ready(sock: socket.socket, *, to_read: bool, within: float) -> bool:
+    """Whether *sock* is ready after so many seconds at most."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(sock, select.POLLIN if to_read else select.POLLOUT)
+        return bool(poll.poll(within * 1_000))
+    reads, writes = ([sock], []) if to_read else ([], [sock])
+    # A connection that failed is in the third list.
+    return any(select.select(reads, writes, writes, within))
 
 
 def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
