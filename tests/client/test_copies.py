@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from both_clients import QUERY, VARIANTS, opened
-from loopback import Connection, Server, serve
+from loopback import Connection, Server, counting, serve
 from sitestats import AsyncClient, Client, ClientClosedError, StatsQuery
 
 PLENTY = 30.0
-BODY = b'{"ok":true,"hostname":"example.com","pageviews":3}'
 
 
 class Watched:
@@ -29,8 +28,7 @@ class Watched:
 
     def script(self, connection: Connection) -> None:
         """Respond until the connection is closed."""
-        while connection.request():
-            connection.respond(BODY)
+        counting(connection)
         self.closed.release()
 
 

@@ -6,7 +6,7 @@ import pytest
 from respx import MockRouter
 
 from both_clients import VARIANTS, opened
-from loopback import Connection, serve
+from loopback import Connection, served
 from sitestats import InvalidResponseError, NotFoundError
 
 EMPTY = [
@@ -67,6 +67,6 @@ def test_a_head_needs_no_body_that_its_length_announces(variant: str) -> None:
         while connection.request():
             connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
 
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, script) as (client, _):
         assert client.request("HEAD", "/api/custom") is None
         assert client.request("HEAD", "/api/custom") is None

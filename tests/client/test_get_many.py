@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import gc
-import json
 import pickle
 import signal
 import threading
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -24,7 +23,7 @@ from respx import MockRouter
 
 from both_clients import KEY, QUICK, VARIANTS, WITH_TRIO, faked, opened
 from inside import set_clock_of_clients
-from loopback import Connection, serve
+from loopback import COUNTED, Connection, counting, serve, served
 from sitestats import (
     AsyncClient,
     Client,
@@ -43,6 +42,7 @@ from sitestats import (
 )
 
 pytestmark = pytest.mark.slow
+IN_ORDER = pytest.mark.parametrize("in_order", [False, True])
 PLENTY = 30
 """Seconds that pass only when a test fails."""
 
@@ -52,15 +52,10 @@ def query(name: str = "quick") -> StatsQuery:
     return StatsQuery(f"{name}.example.com").fields("pageviews")
 
 
-GOOD: Final = {"ok": True, "pageviews": 1}
-"""What the service has for each query."""
-BODY: Final = json.dumps(GOOD).encode()
-
-
 @pytest.fixture
 def good(routes: MockRouter) -> None:
     """The service responds to every query."""
-    routes.get().respond(json=GOOD)
+    routes.get().respond(content=COUNTED)
 
 
 def path(name: str) -> str:
@@ -95,7 +90,7 @@ def test_every_query_has_its_outcome(variant: str, routes: MockRouter) -> None:
     """A query that fails is its own outcome, and affects no other."""
     routes.get(path("unknown")).respond(404, json={"ok": False})
     routes.get(path("garbage")).respond(text="<html>")
-    routes.get().respond(json=GOOD)
+    routes.get().respond(content=COUNTED)
     queries = [query("quick"), query("unknown"), query("garbage"), query("also")]
     queries.append(StatsQuery("unfinished.example.com"))
     with opened(variant) as client:
@@ -109,7 +104,7 @@ def test_every_query_has_its_outcome(variant: str, routes: MockRouter) -> None:
         assert (copy.query, copy.stats) == (outcome.query, outcome.stats)
         if outcome.error is None:
             assert isinstance(outcome, Succeeded)
-            assert outcome.result().pageviews == 1
+            assert outcome.result().pageviews == 3
         else:
             assert isinstance(outcome, Failed)
             with pytest.raises(type(outcome.error)) as caught:
@@ -117,8 +112,8 @@ def test_every_query_has_its_outcome(variant: str, routes: MockRouter) -> None:
             assert caught.value is outcome.error
 
 
-@pytest.mark.parametrize("in_order", [False, True])
-def test_the_order_of_the_outcomes(variant: str, in_order: bool) -> None:  # noqa: FBT001 - parametrized
+@IN_ORDER
+def test_the_order_of_the_outcomes(variant: str, *, in_order: bool) -> None:
     """Outcomes come when they are ready; in order, a slow query holds back outcomes of
     later ones, and not their requests.
     """
@@ -130,12 +125,11 @@ def test_the_order_of_the_outcomes(variant: str, in_order: bool) -> None:  # noq
                 for _ in range(8):
                     assert others.acquire(timeout=PLENTY)
             others.release()
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
     queries = [query("slow"), *[query()] * 20]
     with (
-        serve(script) as server,
-        opened(variant, server.address) as client,
+        served(variant, script) as (client, _),
         client.stats.get_many(queries, concurrency=2, in_order=in_order) as stream,
     ):
         found = indices(stream)
@@ -147,9 +141,9 @@ def test_the_order_of_the_outcomes(variant: str, in_order: bool) -> None:  # noq
 # -- how many at once, and what is taken
 
 
-@pytest.mark.parametrize("in_order", [False, True])
-@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
-def test_as_many_at_once_as_requested(variant: str, in_order: bool) -> None:  # noqa: FBT001 - parametrized
+@IN_ORDER
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_as_many_at_once_as_requested(variant: str, *, in_order: bool) -> None:
     """Thirty are under way before the first response, and never one more."""
     together, lock, now, most = threading.Barrier(30), threading.Lock(), 0, 0
 
@@ -162,16 +156,16 @@ def test_as_many_at_once_as_requested(variant: str, in_order: bool) -> None:  # 
             together.wait(PLENTY)
             with lock:
                 now -= 1
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
     queries, options = [query()] * 90, {"concurrency": 30, "in_order": in_order}
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, script) as (client, server):
         outcomes = client.stats.get_many(queries, **options).collect()
         assert server.connections == 30
     assert (most, len(outcomes.succeeded)) == (30, 90)
 
 
-@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> None:
     """It takes as long as one of the two."""
     together = threading.Barrier(2)
@@ -179,9 +173,9 @@ def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> Non
     def script(connection: Connection) -> None:
         while connection.request():
             together.wait(PLENTY)
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, script) as (client, _):
         comparison = client.stats.compare(query().on("yesterday"))
     assert comparison.totals["pageviews"].absolute == 0
 
@@ -233,7 +227,7 @@ def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
         assert isinstance(next(queries), StatsQuery)
 
 
-@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_in_order_few_are_taken_ahead(variant: str) -> None:
     """While the first one is slow, others are sent, and not without end."""
     taken, others = 0, threading.Semaphore(0)
@@ -249,12 +243,11 @@ def test_in_order_few_are_taken_ahead(variant: str) -> None:
             if b"slow" in request:
                 assert all(others.acquire(timeout=PLENTY) for _ in range(9))
                 time.sleep(0.1)
-            connection.respond(BODY)
+            connection.respond(COUNTED)
             others.release()
 
     with (
-        serve(script) as server,
-        opened(variant, server.address, max_connections=2) as client,
+        served(variant, script, max_connections=2) as (client, _),
         client.stats.get_many(endless(), concurrency=5, in_order=True) as stream,
     ):
         assert next(iter(stream)).index == 0
@@ -323,7 +316,7 @@ def test_threads_are_few(count: int, concurrency: int, routes: MockRouter) -> No
     def look(_request: httpx.Request) -> httpx.Response:
         seen.add(variable.get())
         seen.add(len(our_threads()) <= min(count, concurrency))
-        return httpx.Response(200, json=GOOD)
+        return httpx.Response(200, content=COUNTED)
 
     variable.set("mine")
     routes.get().mock(side_effect=look)
@@ -334,17 +327,11 @@ def test_threads_are_few(count: int, concurrency: int, routes: MockRouter) -> No
 
 def test_other_calls_work_meanwhile(variant: str) -> None:
     """Also where the client has a single connection."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(BODY)
-
     with (
-        serve(script) as server,
-        opened(variant, server.address, max_connections=1) as client,
+        served(variant, counting, max_connections=1) as (client, _),
         client.stats.get_many([query()] * 5) as stream,
     ):
-        assert sum(client.stats.get(query()).pageviews for _ in stream) == 5
+        assert sum(client.stats.get(query()).pageviews for _ in stream) == 15
 
 
 @pytest.mark.usefixtures("good")
@@ -381,11 +368,11 @@ def test_a_retry_after_holds_the_others(
         sent.append(time.monotonic())
         if len(sent) == 1:
             return httpx.Response(429, headers={"Retry-After": "0.5"}, json={})
-        return httpx.Response(200, json=GOOD)
+        return httpx.Response(200, content=COUNTED)
 
     def respond(_request: httpx.Request) -> httpx.Response:
         sent_meanwhile.append(time.monotonic())
-        return httpx.Response(200, json=GOOD)
+        return httpx.Response(200, content=COUNTED)
 
     routes.get(path(name)).mock(side_effect=refuse_once)
     routes.get().mock(side_effect=respond)
@@ -425,11 +412,10 @@ def test_two_that_take_outcomes_at_once(variant: str) -> None:
         while connection.request():
             requested.set()
             assert released.wait(PLENTY)
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
     with (
-        serve(script) as server,
-        opened(variant, server.address) as client,
+        served(variant, script) as (client, _),
         client.stats.get_many([query()]) as stream,
         ThreadPoolExecutor(1) as pool,
     ):
@@ -486,7 +472,7 @@ class Silence:
                 return
             for _ in range(4 if b"after" in request else 0):
                 assert self.arrived.acquire(timeout=PLENTY)
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
 
 QUERIES = [*[query("silent")] * 4, query("after")]
@@ -504,7 +490,7 @@ def silence(variant: str, **options: Any) -> Iterator[tuple[Any, Silence]]:
         yield client, server
         for _ in range(4):
             assert server.left.acquire(timeout=PLENTY)
-        assert client.stats.get(query()).pageviews == 1
+        assert client.stats.get(query()).pageviews == 3
 
 
 class MineError(Exception):
@@ -553,7 +539,7 @@ class StopError(BaseException):
 def test_a_mistake_in_a_transport(variant: str, routes: MockRouter) -> None:
     """An error that is not ours is the outcome of its query, and its cause."""
     routes.get(path("odd")).mock(side_effect=MineError(KEY))
-    routes.get().respond(json=GOOD)
+    routes.get().respond(content=COUNTED)
     queries = [query("odd"), *[query()] * 9]
     with opened(variant) as client:
         outcomes = client.stats.get_many(queries, concurrency=2).collect()
@@ -581,7 +567,7 @@ def test_an_exit_in_a_transport() -> None:
         client.stats.get_many(queries, concurrency=2) as stream,
     ):
         routes.get(path("odd")).mock(side_effect=leave)
-        routes.get().respond(json=GOOD)
+        routes.get().respond(content=COUNTED)
         outcomes = iter(stream)
         with pytest.raises(StopError):
             found.extend(outcomes)
@@ -593,8 +579,8 @@ def test_a_warning_that_is_an_error(variant: str, routes: MockRouter) -> None:
     """Where a filter makes errors of warnings, the query with a warning failed; the
     others are there.
     """
-    routes.get(path("odd")).respond(json={**GOOD, "timezone": "Etc/UTC"})
-    routes.get().respond(json=GOOD)
+    routes.get(path("odd")).respond(json={"pageviews": 3, "timezone": "Etc/UTC"})
+    routes.get().respond(content=COUNTED)
     queries = [query(name).timezone("Europe/Amsterdam") for name in ("odd", "quick")]
     with opened(variant) as client:
         outcomes = client.stats.get_many(queries).collect()
@@ -616,12 +602,11 @@ def test_leaving_in_a_pause(variant: str) -> None:
                 paused.release()
             else:
                 assert all(paused.acquire(timeout=PLENTY) for _ in range(5))
-                connection.respond(BODY)
+                connection.respond(COUNTED)
 
     queries = [*[query("unwell")] * 5, query()]
     with (
-        serve(script) as server,
-        opened(variant, server.address) as client,
+        served(variant, script) as (client, _),
         client.stats.get_many(queries) as stream,
     ):
         assert next(iter(stream)).index == 5
@@ -734,7 +719,7 @@ def test_a_retry_has_the_deadline_anew() -> None:
             if next(silent):
                 connection.wait()
                 return
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
     with serve(script) as server, Client(server.address, retries=0) as client:
         outcomes = client.stats.get_many([query()], deadline=1).collect()

@@ -17,7 +17,7 @@ import pytest
 
 from both_clients import QUERY, opened
 from children import exit_code
-from loopback import Connection, Server, serve
+from loopback import COUNTED, Connection, Server, counting, serve, served
 from sitestats import (
     AsyncClient,
     Stats,
@@ -37,22 +37,12 @@ SILENT = StatsQuery("silent.example.com").fields("pageviews")
 QUERIES = [QUERY, *[SILENT] * 3, QUERY]
 """Three of them are under way for as long as the block is open."""
 LOOPS = ("asyncio", "uvloop", "trio")
-GOOD = b'{"ok": true, "pageviews": 3}'
-
-
-def script(connection: Connection) -> None:
-    """Respond to all but silent queries."""
-    while request := connection.request():
-        if b"silent" in request:
-            connection.wait()
-            return
-        connection.respond(GOOD)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server that leaves some queries without a response."""
-    with serve(script) as running:
+    with serve(counting) as running:
         yield running
 
 
@@ -342,11 +332,10 @@ def test_a_child_that_leaves_ends_no_request_of_its_parent() -> None:
             if next(requests):
                 requested.release()
                 assert released.wait(PLENTY)
-            connection.respond(GOOD)
+            connection.respond(COUNTED)
 
     with (
-        serve(script) as server,
-        opened("blocking", server.address, retries=0) as client,
+        served("blocking", script, retries=0) as (client, _),
         client.stats.get_many([QUERY] * 3) as stream,
     ):
         next(iter(stream))

@@ -20,14 +20,13 @@ import anyio
 import pytest
 
 from both_clients import QUERY, QUICK, WITH_TRIO, opened
-from loopback import Connection, Server, contexts, serve
+from loopback import COUNTED, Connection, Server, contexts, counting, serve, served
 from sitestats import AsyncClient, Client, ClientClosedError
 
 pytestmark = pytest.mark.slow
 
 PLENTY = 30.0
 """Seconds that pass only when a test fails."""
-BODY = b'{"ok": true, "pageviews": 3}'
 LOOPS = WITH_TRIO[1:]
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 needs_with = pytest.mark.skipif(
@@ -36,17 +35,10 @@ needs_with = pytest.mark.skipif(
 )
 
 
-def polite(connection: Connection) -> None:
-    """Respond to each request that is not for silent.example."""
-    while b"silent" not in (request := connection.request()) and request:
-        connection.respond(BODY)
-    connection.wait()
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server that responds to each request."""
-    with serve(polite) as server:
+    with serve(counting) as server:
         yield server
 
 
@@ -115,7 +107,7 @@ def test_ctrl_c(variant: str) -> None:
                 signal.pthread_kill(main, signal.SIGINT)
                 connection.wait()
                 return
-            connection.respond(BODY)
+            connection.respond(COUNTED)
 
     with serve(script) as server:
         options: dict[str, Any] = {"max_connections": 1, "proxy": None}
@@ -157,7 +149,7 @@ def test_cancelled_at_any_step(loop: str, encrypted: bool, connected: bool) -> N
         for steps in (*range(8), 12, 20, 40, 80):
             await cancelled_after(steps, address)
 
-    with serve(polite, tls=behind if encrypted else None) as server:
+    with serve(counting, tls=behind if encrypted else None) as server:
         anyio.run(main, server.address, backend=loop)
 
 
@@ -176,14 +168,10 @@ def test_closing_with_a_call_under_way(variant: str) -> None:
         connection.request()
         requested.set()
         assert release.wait(PLENTY)
-        connection.respond(BODY)
+        connection.respond(COUNTED)
         left.put(connection.take())
 
-    with (
-        serve(script) as server,
-        ThreadPoolExecutor(1) as pool,
-        opened(variant, server.address) as client,
-    ):
+    with ThreadPoolExecutor(1) as pool, served(variant, script) as (client, _):
         under_way = pool.submit(client.stats.get, QUERY)
         assert requested.wait(PLENTY)
         close = client.close if variant == "blocking" else client.aclose

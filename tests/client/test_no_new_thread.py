@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +10,11 @@ from typing import Any
 
 import pytest
 
-from both_clients import QUERY
-from loopback import Connection, Server, serve
-from sitestats import AsyncClient, Client, StatsQuery
+from both_clients import QUERY, VARIANTS, opened
+from loopback import Server, counting, serve
+from sitestats import StatsQuery
 
 DAY = StatsQuery("example.com").fields("pageviews").on("2026-03-01").timezone("UTC")
-
-
-def script(connection: Connection) -> None:
-    """Respond to each request."""
-    while connection.request():
-        connection.respond(b'{"ok": true, "pageviews": 3}')
 
 
 @pytest.fixture
@@ -39,32 +32,20 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             raise RuntimeError("can't start new thread")
         return starts(*given)
 
-    with serve(script) as running:
+    with serve(counting) as running:
         monkeypatch.setattr(_thread, "start_new_thread", start)
         # Python 3.15 does not have it.
         monkeypatch.setattr(threading, "_start_new_thread", start, raising=False)
         yield running
 
 
-def address_of(server: Server) -> str:
-    """The address with a name, which has to be looked up."""
-    return server.address.replace("127.0.0.1", "localhost")
-
-
-def test_a_blocking_client(server: Server, tmp_path: Path) -> None:
-    """One call, and many at once, run in the caller's thread."""
-    with Client(address_of(server), store=tmp_path / "stats.sqlite") as client:
-        assert client.stats.get(QUERY).pageviews == 3
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_calls_without_threads(variant: str, server: Server, tmp_path: Path) -> None:
+    """One call, with its look-up and the store, and many at once run in the thread of
+    the caller, or of the event loop.
+    """
+    # The name has to be looked up.
+    address = server.address.replace("127.0.0.1", "localhost")
+    with opened(variant, address, store=tmp_path / "stats") as client:
+        assert client.stats.get(DAY).pageviews == 3
         assert len(client.stats.get_many([QUERY] * 5).collect().succeeded) == 5
-
-
-def test_an_async_client(server: Server, tmp_path: Path) -> None:
-    """Look-ups and the store run in the loop's thread."""
-
-    async def main() -> None:
-        async with AsyncClient(address_of(server), store=tmp_path / "stats") as client:
-            assert (await client.stats.get(DAY)).pageviews == 3
-            outcomes = await client.stats.get_many([QUERY] * 5).collect()
-            assert len(outcomes.succeeded) == 5
-
-    asyncio.run(main())

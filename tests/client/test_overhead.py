@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from both_clients import QUERY, WITH_TRIO, opened
-from loopback import Connection, serve
+from both_clients import QUERY, WITH_TRIO
+from loopback import counting, served
 
 
 @pytest.fixture
@@ -41,13 +41,8 @@ def test_a_call_leaves_no_cycles(
     variant: str, unfreed: Callable[[], list[object]]
 ) -> None:
     """A call leaves no reference cycle for the garbage collection."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(b'{"ok":true,"pageviews":3}')
-
     # respx keeps each request, and the response with it.
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, counting) as (client, _):
         client.stats.get(QUERY)
         unfreed()
         for _ in range(3):

@@ -6,9 +6,11 @@ A script says what the server does with a connection. It runs in a thread for ea
         while connection.request():
             connection.respond(b'{"ok": true, "pageviews": 3}')
 
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, script) as (client, server):
         assert client.stats.get(QUERY).pageviews == 3
     assert len(server.requests) == server.connections == 1
+
+``serve(script)`` is the server alone.
 
 ``serve`` closes all connections in the end, so a script may wait without a limit:
 ``connection.wait()`` until the client hangs up, ``server.ending.wait()`` until the test
@@ -27,6 +29,8 @@ from typing import Any
 
 import pytest
 import trustme
+
+from both_clients import opened
 
 
 class Connection:
@@ -194,9 +198,29 @@ def polite(connection: Connection) -> None:
         connection.respond(b'{"ok":true}')
 
 
+COUNTED = b'{"ok": true, "pageviews": 3}'
+"""The body of a response to a query of page views."""
+
+
+def counting(connection: Connection) -> None:
+    """Respond with page views to each request that is not for a silent website."""
+    while b"silent" not in (request := connection.request()) and request:
+        connection.respond(COUNTED)
+    connection.wait()
+
+
 def silent(connection: Connection) -> None:
     """Send nothing, until the client hangs up."""
     connection.wait()
+
+
+@contextmanager
+def served(
+    variant: str, script: Script, **options: Any
+) -> Iterator[tuple[Any, Server]]:
+    """A client of a server that runs *script*, and the server."""
+    with serve(script) as server, opened(variant, server.address, **options) as client:
+        yield client, server
 
 
 def closed_address() -> str:

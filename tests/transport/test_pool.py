@@ -17,7 +17,15 @@ import pytest
 
 from both_clients import KEY, QUERY, USER, WITH_TRIO, opened
 from children import exit_code
-from loopback import Connection, closed_address, resolving, serve
+from loopback import (
+    COUNTED,
+    Connection,
+    closed_address,
+    counting,
+    resolving,
+    serve,
+    served,
+)
 from sitestats import (
     AsyncClient,
     Client,
@@ -82,8 +90,7 @@ PATHS = [f"/{number}" for number in range(200)]
 def test_threads_and_tasks_share_a_client(variant: str) -> None:
     """Each of 50 at once gets its own responses, within the limit of connections."""
     with (
-        serve(echoes) as server,
-        opened(variant, server.address, max_connections=10, retries=0) as client,
+        served(variant, echoes, max_connections=10, retries=0) as (client, server),
         ThreadPoolExecutor(50) as executor,
     ):
         assert [*executor.map(lambda path: client.request("GET", path), PATHS)] == PATHS
@@ -189,7 +196,7 @@ def test_a_task_that_waits_for_a_place_has_a_limit(loop: str) -> None:
 @variants
 def test_a_connection_is_used_again_for_reads(variant: str) -> None:
     """Reads share a connection; a write has a new one, which nobody has closed yet."""
-    with serve(echoes) as server, opened(variant, server.address) as client:
+    with served(variant, echoes) as (client, server):
         for number in range(3):
             assert client.request("GET", f"/{number}") == f"/{number}"
         assert server.connections == 1
@@ -201,11 +208,10 @@ def test_a_connection_is_used_again_for_reads(variant: str) -> None:
 def test_a_system_without_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has none: a call waits all the same, and has its limits."""
     monkeypatch.delattr("select.poll", raising=False)
-    with serve(echoes) as server, opened("blocking", server.address) as client:
+    with served("blocking", echoes) as (client, _):
         assert client.request("GET", "/1") == "/1"
     with (
-        serve(silent) as server,
-        opened("blocking", server.address, timeout=0.1, retries=0) as client,
+        served("blocking", silent, timeout=0.1, retries=0) as (client, _),
         pytest.raises(RequestTimeoutError, match="within timeout"),
     ):
         client.stats.get(QUERY)
@@ -232,10 +238,7 @@ def test_an_old_connection_is_not_used(
         if not seconds:
             connection.wait()
 
-    with (
-        serve(script) as server,
-        opened(variant, server.address, retries=0) as client,
-    ):
+    with served(variant, script, retries=0) as (client, server):
         for number in range(1, 4):
             assert client.request("GET", "/") == {}
             wait_until(lambda: not seconds or all(one.closed for one in server.open))
@@ -252,13 +255,12 @@ def test_idle_connections_of_a_burst(
     def script(connection: Connection) -> None:
         connection.request()
         burst.wait(PLENTY)
-        connection.respond(b'{"ok": true, "pageviews": 3}')
-        while connection.request():
-            connection.respond(b'{"ok": true, "pageviews": 3}')
+        connection.respond(COUNTED)
+        counting(connection)
 
     seconds = [1_000.0]
     set_clock_of_pools(monkeypatch, lambda: seconds[0])
-    with serve(script) as server, opened(variant, server.address) as client:
+    with served(variant, script) as (client, server):
         client.stats.get_many([QUERY] * 5).collect()
         for seconds[0] in (1_020.0, 1_040.0):
             client.stats.get(QUERY)

@@ -325,8 +325,8 @@ def socks_to(server: Server, method: bytes, reply: bytes) -> Script:
 @pytest.mark.parametrize("reply", [b"\x00", b"\x05", b""])
 @pytest.mark.parametrize(("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")])
 def test_a_socks_proxy(variant: str, user: str, method: bytes, reply: bytes) -> None:
-    """A SOCKS5 proxy carries requests, with and without a user and password. Where it
-    refuses, it is a failed connection that names the proxy.
+    """It carries requests, with and without a login. Where it refuses, it is a failed
+    connection that names the proxy.
     """
     pytest.importorskip("socksio")
     with (

@@ -20,7 +20,7 @@ import trio
 from respx import MockRouter
 
 from both_clients import KEY, USER, VARIANTS, WITH_TRIO, opened
-from loopback import Connection, polite, serve, silent
+from loopback import Connection, polite, serve, served, silent
 from secret_search import everything_logged, shown_by
 from sitestats import (
     AsyncClient,
@@ -163,8 +163,7 @@ def test_a_mistake_within_keeps_its_lines(
     """
     break_the_reading(monkeypatch)
     with (
-        serve(polite) as server,
-        opened(variant, server.address) as client,
+        served(variant, polite) as (client, _),
         pytest.raises(TypeError, match="not callable") as caught,
     ):
         client.request("GET", "/")
