@@ -99,12 +99,10 @@ def test_files_that_can_not_be_loaded(tmp_path: Path, emulator: Emulator) -> Non
     packed = (tmp_path / "rows.csv.gz").read_bytes()
     middle = len(packed) // 2
     for damaged in (
-        *(packed[:middle], packed[:middle] + packed[:9] + packed[middle:], packed[:-1]),
-        *(
-            packed[:-8] + bytes(8),
-            b"no" + packed,
-            packed[:99] + bytes(99) + packed[198:],
-        ),
+        packed[:middle],
+        packed[:middle] + packed[:9] + packed[middle:],
+        packed[:-8] + bytes(8),
+        b"no" + packed,
     ):
         (tmp_path / "rows.csv.gz").write_bytes(damaged)
         with pytest.raises(ValueError, match=r"^rows\.csv\.gz: "):
@@ -166,55 +164,41 @@ def test_loads_in_any_order(emulator: Emulator, get_stats: GetStats) -> None:
         assert found["pageviews"] == (10 <= day <= 14), date
 
 
-REFUSED: dict[str, list[dict[str, Any]]] = {
-    "give ISO 8601 with a zone, such as 2026-03-10T12:00:00Z": [
-        *({"added_iso": "yesterday"}, {"added_iso": date(2026, 3, 1)}),
-        {"metadata.a_date": "2026-01-01"},
-    ],
-    "row 2: added_iso can't be": [
-        *({"added_iso": "2026-03-10"}, {"added_iso": "2026-03-10T10:00:00"}),
-        *({"added_iso": "2026-02-30T10:00:00Z"}, {"added_iso": datetime(2026, 3, 1)}),  # noqa: DTZ001 - the point
-    ],
-    "row 2: is_unique can't be 'perhaps': give true or false": [
-        {"is_unique": "perhaps"}
-    ],
-    "row 2: datapoint can't be True: give the name of an event": [{"datapoint": True}],
-    "row 2: path can't be 7: give text": [{"path": 7}],
-    "row 2: utm_source can't be False: give text": [{"utm_source": False}],
-    "row 2: country_code can't be 'Netherlands': give two letters, such as NL": [
-        {"country_code": "Netherlands"}
-    ],
-    "row 2: is_robot": [{"is_robot": 2.5}],
-    "give seconds, 0 or more": [
-        {"duration_seconds": value} for value in ("12 s", float("nan"), -1, "inf")
-    ],
-    "row 2: device_type can't be 'phone': give one of mobile, tablet, desktop, tv": [
-        {"device_type": "phone"}
-    ],
-    "row 2: path": [{"path": value} for value in (b"/", ["/"])],
-    "give what follows the host name, such as /blog/": [
-        {"path": value} for value in ("blog", "https://example.com/blog/", " /blog/")
-    ],
-    "row 2: hostname can't be 'no host'": [
-        {"hostname": "no host"} | {"metadata.new_int": 1, "metadata.new_text": "1"}
-    ],
-    "no hostname": [{"hostname": None}],
-    "did you mean 'is_unique'": [{"is_uniqe": True}, {"Is_Unique": True}],
-    "metadata.<key>_<type>": [{"metadata.plan": "pro"}, {"metadata._text": "pro"}],
-    "give a number": [
-        {"metadata.a_int": value} for value in ("seven", "nan", "1e5", "1_0", "1.2.3")
-    ],
-    "row 2: metadata.a_bool": [{"metadata.a_bool": "maybe"}],
-}
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"added_iso": "yesterday"}, "give ISO 8601 with a zone, such as 2026-03-10T"),
+    ({"added_iso": date(2026, 3, 1)}, "row 2: added_iso can't be datetime.date"),
+    ({"added_iso": "2026-03-10"}, "row 2: added_iso can't be"),
+    ({"added_iso": "2026-03-10T10:00:00"}, "row 2: added_iso can't be"),
+    ({"added_iso": "2026-02-30T10:00:00Z"}, "row 2: added_iso can't be"),
+    ({"added_iso": datetime(2026, 3, 1)}, "row 2: added_iso can't be"),  # noqa: DTZ001 - the point
+    ({"is_unique": "perhaps"}, "can't be 'perhaps': give true or false"),
+    ({"is_robot": 2.5}, "row 2: is_robot"),
+    ({"datapoint": True}, "can't be True: give the name of an event"),
+    ({"path": 7}, "row 2: path can't be 7: give text"),
+    ({"path": b"/"}, "row 2: path can't be b'/'"),
+    ({"country_code": "Netherlands"}, "give two letters, such as NL"),
+    ({"duration_seconds": "12 s"}, "give seconds, 0 or more"),
+    ({"duration_seconds": float("nan")}, "give seconds, 0 or more"),
+    ({"duration_seconds": -1}, "give seconds, 0 or more"),
+    ({"device_type": "phone"}, "give one of mobile, tablet, desktop, tv"),
+    ({"hostname": "no host", "metadata.new_int": 1}, "hostname can't be 'no host'"),
+    ({"hostname": None}, "no hostname"),
+    ({"is_uniqe": True}, "did you mean 'is_unique'"),
+    ({"metadata.plan": "pro"}, "metadata.<key>_<type>"),
+    ({"metadata._text": "pro"}, "metadata.<key>_<type>"),
+    ({"metadata.a_date": "2026-01-01"}, "give ISO 8601 with a zone"),
+    ({"metadata.a_int": "nan"}, "give a number"),
+    ({"metadata.a_int": "1e5"}, "give a number"),
+    ({"metadata.a_bool": "maybe"}, "row 2: metadata.a_bool"),
+]
 
 
 def test_what_can_not_be_loaded(emulator: Emulator, get_stats: GetStats) -> None:
     """An invalid value is named, and nothing of the load is kept."""
     good: dict[str, object] = {"hostname": "example.com"}
-    for message, rows in REFUSED.items():
-        for row in rows:
-            with pytest.raises(ValueError, match=re.escape(message)):
-                emulator.load([good, good | row])
+    for row, message in REFUSED:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            emulator.load([good, good | row])
     for rows in (good, [good, "path"]):
         with pytest.raises(TypeError, match=r"not a mapping: .* load\(\["):
             emulator.load(rows)  # type: ignore[arg-type]

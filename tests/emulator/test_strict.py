@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,32 +16,18 @@ from sitestats.emulator import Emulator
 
 MEANT = {
     "event": "datapoint",
-    "event_name": "datapoint",
-    "Name": "datapoint",
     "timestamp": "added_iso",
-    "date": "added_iso",
-    "created-at": "added_iso",
     "addediso": "added_iso",
     "url": "path",
-    "page": "path",
-    "Path": "path",
     "host": "hostname",
-    "website": "hostname",
     "device": "device_type",
-    "device_types": "device_type",
     "browser": "browser_name",
     "os": "os_name",
-    "country": "country_code",
     "countries": "country_code",
     "referrer": "document_referrer",
-    "Referer": "document_referrer",
     "unique": "is_unique",
-    "visitor": "is_unique",
     "bot": "is_robot",
-    "seconds": "duration_seconds",
     "seconds_on_page": "duration_seconds",
-    "duration": "duration_seconds",
-    "campaign": "utm_campaign",
     "utm_sources": "utm_source",
     "utmMedium": "utm_medium",
     "metadata_plan_text": "metadata.plan_text",
@@ -122,9 +108,7 @@ def test_a_file_whose_columns_are_mistaken(tmp_path: Path) -> None:
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"role": "Owner"}, "role must be one of owner, admin, developer, viewer"),
-    ({"role": None}, "role must be one of"),
     ({"website_limit": "3"}, "website_limit must be a whole number"),
-    ({"website_limit": True}, "website_limit must be a whole number"),
     ({"website_limit": -1}, "website_limit must be 0 or more, not -1"),
     ({"contains_per_minute": 1.5}, "contains_per_minute must be a whole number"),
     ({"null_entries": "no"}, "null_entries must be True or False, not 'no'"),
@@ -134,12 +118,10 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"api_key": 7}, "api_key must be text"),
     ({"user_id": b"me"}, "user_id must be text"),
     ({"api_key": ""}, "api_key must be printable ASCII without spaces"),
-    ({"api_key": "a b"}, "api_key must be printable ASCII without spaces"),
     ({"user_id": "é"}, "user_id must be printable ASCII without spaces"),
     ({"now": datetime(2026, 3, 15)}, "now needs a time zone"),  # noqa: DTZ001 - the point
     ({"now": "2026-03-15"}, "now needs a time zone: give a datetime such as"),
     ({"now": "yesterday"}, "now must be a datetime"),
-    ({"now": date(2026, 3, 15)}, "now must be a datetime"),
     ({"now": datetime(1, 1, 1, tzinfo=UTC)}, "now must be in the years 1000 to 9000"),
 ]
 OF_WEBSITES: list[tuple[dict[str, Any], str]] = [
@@ -150,7 +132,6 @@ OF_WEBSITES: list[tuple[dict[str, Any], str]] = [
     ({"label": None}, "label must be text"),
     ({"own_hostname": "no host"}, "'no host' is not a valid host name"),
     ({"timezone": "amsterdam"}, "timezone must be a name of the tz database"),
-    ({"timezone": None}, "timezone must be a name of the tz"),
 ]
 
 
@@ -187,22 +168,17 @@ def test_what_does_not_exist_is_not_changed() -> None:
         (partial(emulator.add_key, access=["no host"]), "not a valid host name"),
         (partial(emulator.add_key, access=["b.example"]), "is not a website"),
         (partial(Emulator.made_up, 0), "websites must be 1 to"),
-        (partial(Emulator.made_up, days=0), "days must be 1 to"),
+        (partial(Emulator.made_up, days=1_000_000), "days must be 1 to 36,500"),
     ):
         with pytest.raises(ValueError, match=message):
             change()
-    for wrong in ({"websites": "3"}, {"days": True}, {"days": 1.5}):
+    for wrong in ({"websites": "3"}, {"days": True}):
         with pytest.raises(TypeError, match="must be a whole number"):
             Emulator.made_up(**wrong)
-    with pytest.raises(ValueError, match="days must be 1 to 36,500"):
-        Emulator.made_up(days=1_000_000)
 
 
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"headers": {"Retry-After": 7}}, "headers have texts as names and values"),
-    ({"headers": {"Retry-After": None}}, "headers have texts"),
-    ({"headers": {7: "7"}}, "headers have texts"),
-    ({"headers": [("a", "b")]}, "headers must be a mapping"),
     ({"headers": {"X-A": "1\r\nX-B: 2"}}, "a header can't have the value"),
     ({"headers": {"X-A": "€"}}, "a header can't have the value"),
     ({"headers": {"X A": "1"}}, "'X A' is not the name of a header"),
@@ -214,25 +190,17 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"retry_after": True, "status": 503}, "retry_after must be seconds"),
     ({"retry_after": datetime(2026, 3, 1), "status": 503}, "retry_after needs a time"),  # noqa: DTZ001 - the point
     ({}, "say what fails"),
-    ({"method": "GET"}, "say what fails"),
-    ({"headers": {}}, "say what fails"),
     ({"headers": 7}, "headers must be a mapping"),
-    ({"status": True}, "status must be a whole number"),
     ({"status": "500"}, "status must be a whole number"),
-    ({"status": 99}, "status must be 200 to 599"),
     ({"status": 600}, "status must be 200 to 599"),
     ({"status": 500, "times": 0}, "times must be 1 or more"),
     ({"status": 500, "times": "2"}, "times must be a whole number"),
-    ({"status": 500, "times": True}, "times must be a whole number"),
     ({"reset": "no"}, "reset must be True or False"),
     ({"garbage": "no"}, "garbage must be True or False"),
     ({"status": 500, "processed": 1}, "processed must be True or False"),
-    ({"latency": True}, "latency must be seconds"),
     ({"latency": "1"}, "latency must be seconds"),
     ({"latency": 5_000}, "latency is seconds, from 0 to 3,600"),
-    ({"latency": float("nan")}, "latency is seconds, from 0 to 3,600"),
     ({"drip": -1.0}, "drip is seconds, from 0 to 3,600"),
-    ({"drip": [1]}, "drip must be seconds"),
     ({"cut_off": "9"}, "cut_off must be a whole number"),
     ({"cut_off": -1}, "cut_off must be 0 or more, not -1"),
     ({"garbage": True, "body": "a"}, "garbage=True is a body"),
@@ -242,10 +210,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"status": 304, "cut_off": 5}, "the status 304 has no body"),
     ({"status": 500, "method": "post"}, "method must be in capitals"),
     ({"status": 500, "method": 7}, "method must be text"),
-    ({"status": 500, "path": 7}, "path must be text"),
     ({"status": 500, "path": "example.com.json"}, "path begins with '/' or '*'"),
     ({"status": 500, "path": "/a.json?version=6"}, "has no query"),
-    ({"status": 500, "path": "/é.json"}, "is percent-encoded"),
     ({"status": 500, "path": "/a.json#b"}, "is percent-encoded"),
     ({"status": 500, "when": True}, "when must be a function"),
 ]
