@@ -96,16 +96,6 @@ def test_the_tree_of_errors_has_them_all() -> None:
     assert set(errors) == {"SiteStatsError"}
 
 
-def test_every_page_is_in_the_table_of_contents() -> None:
-    """Each page is in the sidebar once, and what the sidebar has is there: Sphinx would
-    warn of both, which stops the build.
-    """
-    toc = text_of(DOCS / "_toc.yml")
-    listed = re.findall(r"^ *(?:- file|root): (\S+)$", toc, re.MULTILINE)
-    pages = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
-    assert Counter(listed) == Counter(pages)
-
-
 def test_the_words_of_the_search_lead_to_pages() -> None:
     """A page that was renamed would lose the words that a search finds it by."""
     code = ast.parse(text_of(DOCS / "conf.py"))
