@@ -138,6 +138,7 @@ def test_a_server_that_is_down_is_an_error_to_try_later(tmp_path: Path) -> None:
     emulator = Emulator.made_up(1, days=3, now=NOW)
     for address, retryable in (
         ("postgresql://u:p@127.0.0.1:1/web", True),
+        ("postgresql://u:p@127.0.0.1:99999/web", False),
         (f"{os.environ['POSTGRES']}no_such_database", False),
     ):
         with pytest.raises(DestinationError) as raised:

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 from inside import locked
-from sitestats import InvalidInputError, SiteStatsWarning
+from sitestats import BusyError, InvalidInputError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.warehouse import Coverage, read_coverage, read_status, verify
+from sitestats.warehouse import Coverage, Update, read_coverage, read_status, verify
 from warehouse.updates import FIRST, NOW, Dataset, pipeline, query, run, tables
 
 DAY = dt.timedelta(days=1)
@@ -49,6 +49,19 @@ def views_of(dataset: Dataset) -> dict[int, int]:
     """The page views of each day in the table, as ``service`` takes them."""
     rows = dataset.rows("days", "first_day", "pageviews")
     return {(day - FIRST).days + 1: count for day, count in rows if count}
+
+
+def change_pages_of_a_day(emulator: Emulator, day: dt.date, **changes: Any) -> None:
+    """Have the next response of *day* with pages differ by these *changes*."""
+    query = StatsQuery(SITE).fields("pageviews", "visitors", "seconds_on_page", "pages")
+    stats = emulator.client().stats.get(query.all_events().timezone("UTC").on(day))
+    emulator.fail_next(
+        body=json.loads(stats.body) | changes,
+        when=lambda request: (
+            request.params.get("start") == str(day)
+            and "pages" in request.params["fields"]
+        ),
+    )
 
 
 @pytest.mark.parametrize("lists", [[], ["pages"], ["pages", "events"], ["months"]])
@@ -96,6 +109,57 @@ def test_a_changed_day_is_watched_as_a_new_one() -> None:
     assert sum(views_of(dataset).values()) < sum(few.values())
     dataset.update(service(night(3), few))
     assert views_of(dataset) == few
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["pages", "events"])
+def test_a_list_that_loses_everything_is_not_believed_at_once(
+    name: str, tmp_path: Path
+) -> None:
+    """While the page views of its day stay: its rows stay, and are told. A night that
+    shows them again forgets it, and you may say that it is right.
+    """
+    day = FIRST if name == "events" else FIRST + 3 * DAY
+
+    def update_at(number: int, *, broken: bool = True, **options: Any) -> Update:
+        events = 0 if broken and name == "events" else 5
+        emulator = service(night(number), {1: 2, 4: 3}, events=events)
+        if broken:
+            change_pages_of_a_day(emulator, day, **{name: []})
+        return run(tmp_path, emulator, refresh=[f"{SITE}:{day}"], **options)
+
+    def number_of_rows() -> int:
+        sql = f"SELECT count(*) FROM {name} WHERE first_day = '{day}'"
+        return int(query(tmp_path, sql)[0][0])
+
+    update_at(1, broken=False)
+    (doubt,) = update_at(2).doubts
+    assert f"1 day from {day} to {day} lost all of {name}: the stored rows" in doubt
+    assert number_of_rows() == 1
+    assert update_at(3, broken=False).doubts == ()
+    assert read_coverage(pipeline(tmp_path))[SITE].held == {}
+    assert update_at(4, accept_changes=True).doubts == ()
+    assert number_of_rows() == 0
+    assert verify(pipeline(tmp_path)).differences == ()
+
+
+def test_a_month_without_page_views_of_days_that_have_some_is_a_problem() -> None:
+    """Its row stays, and it is read again."""
+    dataset = Dataset()
+    dataset.update(service(night(1), {1: 2}), lists=["months"])
+    before = dataset.sums("months")
+    emulator = service(night(2), {1: 2})
+    months = StatsQuery(SITE).fields("histogram").interval("month")
+    stats = emulator.client().stats.get(months.between(FIRST, FIRST + 4 * DAY))
+    body = json.loads(stats.body)
+    body["histogram"][0] |= {"pageviews": 0, "visitors": 0}
+    emulator.fail_next(
+        body=body, when=lambda request: request.params.get("interval") == "month"
+    )
+    coverage = dataset.update(emulator)[SITE]
+    assert "2026-03 has no page views, but its days have some" in str(coverage.error)
+    assert dataset.sums("months") == before
+    assert dataset.update(emulator)[SITE].error is None
 
 
 @pytest.mark.long
@@ -221,6 +285,12 @@ def test_a_doubt_is_known_while_the_warehouse_is_in_use(tmp_path: Path) -> None:
     ):
         status = read_status(pipeline(tmp_path))
     assert status.doubt == "the service lists no website: is it the right account?"
+    # As a power failure, or another program, has left it.
+    for text in ("", "[]", "{", '{"coverage": 5, "has_lock": true}'):
+        copy = tmp_path / "pipelines" / "sitestats.coverage.json"
+        copy.write_text(text, "utf-8")
+        with locked(str(lock), busy="not seen"), pytest.raises(BusyError):
+            read_status(pipeline(tmp_path))
 
 
 @pytest.mark.filterwarnings("ignore:1 value of the list of websites")
@@ -272,21 +342,10 @@ def test_a_response_in_another_zone_is_refused() -> None:
         assert dataset.rows("days", "timezone") == []
 
 
-def change_pages_of_a_day(emulator: Emulator, **changes: Any) -> None:
-    """Have the next response with pages differ by these *changes*."""
-    day = {"start": "2026-03-04", "end": "2026-03-04", "version": "6"}
-    fields = {"fields": "pageviews,visitors,seconds_on_page,pages"}
-    body: Any = emulator.client().request("GET", f"/{SITE}.json", params=day | fields)
-    emulator.fail_next(
-        body=body | changes,
-        when=lambda request: "pages" in request.params.get("fields", ""),
-    )
-
-
 def test_a_warning_names_the_website_and_the_day() -> None:
     """Of two hundred websites, one is meant."""
     emulator = service(NOW, {4: 2})
-    change_pages_of_a_day(emulator, path="/other")
+    change_pages_of_a_day(emulator, FIRST + 3 * DAY, path="/other")
     with pytest.warns(SiteStatsWarning, match="example.com: 2026-03-04: .*page"):
         Dataset().update(emulator, lists=["pages"], first_day=FIRST + 3 * DAY)
 
@@ -295,7 +354,7 @@ def test_an_entry_that_is_twice_in_a_list_is_a_problem() -> None:
     """It is one row, and the day is read again."""
     emulator, dataset = service(NOW, {4: 3}), Dataset()
     entry = {"value": "/", "pageviews": 3, "visitors": 0, "seconds_on_page": None}
-    change_pages_of_a_day(emulator, pages=[entry, entry])
+    change_pages_of_a_day(emulator, FIRST + 3 * DAY, pages=[entry, entry])
     coverage = dataset.update(emulator, lists=["pages"])[SITE]
     assert "$.pages: has '/' twice" in str(coverage.error)
     assert dataset.rows("pages", "rank", "value", "pageviews") == [(1, "/", 3)]
@@ -319,6 +378,7 @@ BROKEN = {
     "INSERT INTO events SELECT * REPLACE (9 AS rank) FROM events": ("events", 1),
     "INSERT INTO days BY NAME SELECT * FROM days": ("days", 4),
     "DELETE FROM months": ("months", 1),
+    "UPDATE months SET pageviews = pageviews - 1": ("months", 1),
 }
 
 

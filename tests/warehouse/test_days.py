@@ -122,6 +122,15 @@ def test_months_are_read_from_the_first_that_changed() -> None:
     assert site.take_months() == (FIRST, at(40))
 
 
+def test_visitors_alone_are_a_fall_too() -> None:
+    """Without a page view there is nothing."""
+    site = website(lists=frozenset())
+    site.read_period((at(1), at(5)), {at(day): Totals(100, 9) for day in range(1, 6)})
+    site = website(site.coverage(), days=6, lists=frozenset())
+    site.read_period((at(1), at(6)), {at(day): Totals(0, 9) for day in range(1, 7)})
+    assert [*site.coverage().held] == [at(day) for day in range(1, 6)]
+
+
 def test_the_oldest_day_comes_first() -> None:
     """A website that is behind is read before the others, and missing days at last."""
     ahead = website()

@@ -11,6 +11,7 @@ from typing import Any
 import dlt
 import pytest
 
+from inside import locked
 from sitestats import BusyError
 from sitestats.emulator import Emulator
 from sitestats.warehouse import forget, make_pipeline, read_coverage, read_status
@@ -67,7 +68,7 @@ def test_two_runs_that_begin_at_once_do_not_disturb_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one makes or empties the files of dlt, the other one waits. Here it waits
-    for no time, and is refused.
+    for no time, and is refused. A status holds nothing else.
     """
     set_wait_for_dlts_files(monkeypatch, 0)
     refused: list[str] = []
@@ -89,10 +90,15 @@ def test_two_runs_that_begin_at_once_do_not_disturb_each_other(
     def make() -> dlt.Pipeline:
         return make_pipeline(folder=tmp_path)
 
+    def lock_and_make() -> None:
+        with locked(str(beside / "sitestats.lock"), busy="the status has it"):
+            make()
+
+    beside = tmp_path / ".dlt" / "pipelines" / "duckdb-web"
     first = make()
     at_once(dlt, "pipeline", lambda: read_status(first))
     second = make()
-    at_once(dlt.Pipeline, "drop", make)
+    at_once(dlt.Pipeline, "drop", lock_and_make)
     assert read_status(second).coverage == {}
     assert refused == ["pipeline", "drop"]
 

@@ -24,7 +24,10 @@ from sitestats._base.text import counted
 from sitestats._base.zones import find_zone
 
 DAY: Final = dt.timedelta(days=1)
+DAYS: Final = "days"
+"""The table of the totals. The resource of this name has the coverage in its state."""
 MONTHS: Final = "months"
+"""The table of the totals of months."""
 
 WATCHED: Final = 30
 """How many of the last days are read again if their totals have changed, and how many
@@ -45,6 +48,10 @@ _NO_SERVICE: Final = (TransportError, ServerError, RateLimitedError)
 
 Period: TypeAlias = tuple[dt.date, dt.date]
 """The first and the last day."""
+Sums: TypeAlias = tuple[int, ...]
+"""How many rows of a table a website's day has, and the sums of their counts."""
+Reading: TypeAlias = Mapping[str, Sums]
+"""What was read of a website's day, by tables."""
 
 
 class Totals(NamedTuple):
@@ -68,6 +75,15 @@ class Change:
         return now.pageviews < before.pageviews or now.visitors < before.visitors
 
 
+class Held(NamedTuple):
+    """A day whose fall to nothing is not believed yet. Its rows stay."""
+
+    nights: tuple[dt.date, ...]
+    """For each night that showed the fall, the last day that was over."""
+    tables: tuple[str, ...]
+    """The tables that would have nothing of it any more."""
+
+
 @attrs.frozen(kw_only=True)
 class Coverage:
     """The progress of a website, as the pipeline's state holds it."""
@@ -89,11 +105,8 @@ class Coverage:
     changed: Mapping[dt.date, dt.date] = attrs.Factory(dict[dt.date, dt.date])
     """The watched days whose totals have changed, and the last day that was over then.
     They are watched for as long as if they had been new then."""
-    held: Mapping[dt.date, tuple[dt.date, ...]] = attrs.Factory(
-        dict[dt.date, tuple[dt.date, ...]]
-    )
-    """The days whose fall to nothing is not believed yet, and, for each night that
-    showed it, the last day that was over. Their rows stay."""
+    held: Mapping[dt.date, Held] = attrs.Factory(dict[dt.date, Held])
+    """The days whose fall to nothing is not believed yet."""
     events: Mapping[dt.date, int] = attrs.Factory(dict[dt.date, int])
     """How many events the watched days had."""
     events_add_up: bool = True
@@ -124,12 +137,15 @@ class Coverage:
         if not self.held:
             return None
         stored = sum(self.watched[day].pageviews for day in self.held)
-        first, last = min(self.held), max(self.held)
+        tables = sorted({name for held in self.held.values() for name in held.tables})
+        what = f"lost all of {', '.join(tables)}"
+        if DAYS in tables:
+            what = f"fell from {stored:,} page views to nothing"
         number = counted(len(self.held), "day")
         return (
-            f"{number} from {first} to {last} fell from {stored:,} page views to "
-            f"nothing: the stored rows stay until {NIGHTS} nights have shown it, or "
-            "until you pass --accept-changes"
+            f"{number} from {min(self.held)} to {max(self.held)} {what}: the stored "
+            f"rows stay until {NIGHTS} nights have shown it, or until you pass "
+            "--accept-changes"
         )
 
     def behind(self, last: dt.date) -> int:
@@ -246,8 +262,8 @@ class WebsiteDays:
         self._was_recounted = self._has_other_events = False
         self._seen: dict[dt.date, Totals] = {}
         self._accept_changes: Final = accept_changes
-        self.stored: Mapping[dt.date, Totals] = {}
-        """The totals of other days that the warehouse has."""
+        self.stored: Mapping[dt.date, Reading] = {}
+        """What the warehouse has of the days of ``to_compare``."""
         self.changes: Final = dict[dt.date, Change]()
         """The days that were found changed, and read again."""
         self._months_from = self._start.months_from
@@ -279,15 +295,17 @@ class WebsiteDays:
         return "events" in self._lists and self._start.events_add_up
 
     @property
-    def unknown(self) -> list[dt.date]:
-        """The days to read of which only the warehouse itself has the totals."""
+    def to_compare(self) -> list[dt.date]:
+        """The days that are, or may be, read again."""
         if self._before is None:
             return []
         had = days_between(self._before.read_from, self._before.reached)
-        return sorted((self._wanted.keys() & had) - self._watched.keys())
+        return sorted((self._wanted.keys() | self._watched.keys()) & {*had})
 
     def _known(self, day: dt.date) -> Totals | None:
-        return self._watched.get(day, self.stored.get(day))
+        if day in self._watched or day not in self.stored:
+            return self._watched.get(day)
+        return Totals(*self.stored[day][DAYS][1:])
 
     @property
     def left(self) -> int:
@@ -313,18 +331,18 @@ class WebsiteDays:
         """
         days: list[dt.date] = []
         in_period = days_between(*period)
-        self._hold(day for day in in_period if histogram.get(day) == (0, 0))
+        there = [day for day in in_period if day in histogram]
+        self._hold_fallen({day: histogram[day] for day in there})
         changed = False
         for day in in_period:
             totals = histogram.get(day)
             if totals is None or day in self._held_now:
                 continue
             self._seen[day] = totals
-            if totals != (0, 0):
-                self._held.pop(day, None)
             is_changed = self._known(day) not in {None, totals}
             changed |= is_changed
-            if day not in self._wanted and not is_changed:
+            # What a held day has lost may be back, in lists as well.
+            if not is_changed and day not in self._wanted | self._held.keys():
                 continue
             is_empty = totals == (0, 0) and "events" not in self._lists
             if is_empty or not self._lists:
@@ -338,22 +356,26 @@ class WebsiteDays:
             self._recount(in_period, events)
         return days
 
-    def _hold(self, days: Iterable[dt.date]) -> None:
-        """Hold the fall of *days* to nothing, if one of them had many page views."""
-        known = {day: self._known(day) for day in days}
+    def _hold_fallen(self, totals: Mapping[dt.date, Totals]) -> None:
+        """Hold the days without page views, if one of them had many."""
+        known = {day: self._known(day) for day in totals if not totals[day].pageviews}
         fallen = {day: had for day, had in known.items() if had and had.pageviews}
-        has_held = bool(self._held_now)
         is_deep = any(had.pageviews >= MUCH for had in fallen.values())
-        if self._accept_changes or not (is_deep or has_held):
+        if is_deep or self._held_now:
+            for day in fallen:
+                self._hold(day, [DAYS])
+
+    def _hold(self, day: dt.date, tables: Sequence[str]) -> None:
+        """Hold *day*, of which *tables* have nothing any more, until enough nights."""
+        before, had = self._held.get(day), self._known(day)
+        # Several updates of a night count once.
+        nights = dict.fromkeys([*(before.nights if before else ()), self.last])
+        if had is None or self._accept_changes or len(nights) >= NIGHTS:
             return
-        for day, had in fallen.items():
-            nights = (*self._held.get(day, ()), self.last)
-            # Several updates of a night count once.
-            if len({*nights}) < NIGHTS:
-                self._held[day] = tuple(dict.fromkeys(nights))
-                self._held_now.add(day)
-                self._watched[day] = had
-                self._wanted.pop(day, None)
+        self._held[day] = Held(tuple(nights), tuple(tables))
+        self._held_now.add(day)
+        self._watched[day] = had
+        self._wanted.pop(day, None)
 
     def _recount(self, days: Sequence[dt.date], events: int) -> None:
         """Read *days* again if they have other *events* than were stored: which of them
@@ -398,10 +420,16 @@ class WebsiteDays:
         self._wanted.pop(day, None)
         return not self.ended
 
-    def falls(self, day: dt.date, totals: Totals) -> bool:
-        """Whether *totals* of *day* are a fall to nothing that is not believed yet."""
-        if totals == (0, 0):
-            self._hold([day])
+    def falls(self, day: dt.date, reading: Reading) -> bool:
+        """Whether *reading* of *day* has a fall to nothing that is not believed yet: of
+        its page views, or of a list while they stay.
+        """
+        totals = Totals(*reading[DAYS][1:])
+        self._hold_fallen({day: totals})
+        had = self.stored.get(day, {})
+        lost = [name for name in had if had[name][0] and reading.get(name) == (0, 0)]
+        if lost and totals.pageviews:
+            self._hold(day, lost)
         return day in self._held_now
 
     def read(
@@ -461,6 +489,11 @@ class WebsiteDays:
             return None
         self._months_from = None
         return begin.replace(day=1), self.last
+
+    def lacks_days(self, month: dt.date, totals: Totals) -> bool:
+        """Whether *totals* of *month* are nothing, though a day has page views."""
+        days = [day for day, had in self._watched.items() if had.pageviews]
+        return not totals.pageviews and month in {day.replace(day=1) for day in days}
 
     def failed_months(self, period: Period, error: SiteStatsError) -> None:
         """Record that the totals of months were not read."""

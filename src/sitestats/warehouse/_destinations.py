@@ -105,14 +105,16 @@ def whoami() -> str:
 
 
 @contextmanager
-def alone_with(path: Path, what: str) -> Generator[Look]:
-    """Lock *what* by the file *path*; another file beside it says who has the lock."""
+def alone_with(path: Path, what: str, *, wait: float = 0) -> Generator[Look]:
+    """Lock *what* by the file *path*, for which it waits so many seconds; another file
+    beside it says who has the lock.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     holder, who = path.with_name(f"{path.name}.holder"), "another process"
     with suppress(OSError, UnicodeDecodeError):
         who = holder.read_text("utf-8") or who
     busy = f"another run uses {what}: {who}, which holds {path}; {_WAIT}"
-    with locked(str(path), busy=busy):
+    with locked(str(path), busy=busy, wait=wait):
         number = path.stat().st_ino
 
         def look() -> None:
@@ -289,7 +291,10 @@ _SPECIAL: Final = {
         comments=_COMMENTS_IN_POSTGRES,
         has_keys=True,
         lasting=re.compile(
-            r"authentication failed|(database|role) \S+ does not exist|no pg_hba\.conf"
+            r"authentication failed|(database|role) \S+ does not exist|no pg_hba\.conf|"
+            r"not permitted to log in|not currently accepting connections|"
+            r"invalid port number|invalid response to SSL|server does not support SSL|"
+            r"permission denied|read-only transaction"
         ),
     ),
     "filesystem": Destination(

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -33,6 +34,8 @@ _PAUSE: Final = 0.5
 """The seconds between two attempts at a file that is in use."""
 _WAIT_FOR_FILES: Final = 30.0
 """How many seconds to wait until another process has written dlt's files anew."""
+_WAIT_FOR_A_LOOK: Final = 1.0
+"""How many seconds to wait for a process that looks whether an update is under way."""
 # These are DuckDB's messages on Linux and macOS, and on Windows.
 _IN_USE: Final = re.compile(r"(?:Could not set lock on|Cannot open) file .+", re.DOTALL)
 
@@ -75,7 +78,7 @@ def make_pipeline(
         pipelines_dir = Path(folder, ".dlt", "pipelines", name)
     place = Path(pipelines_dir).absolute()
     destination = named(to, Path(folder, SOURCE).absolute(), dataset)
-    with readable_errors(), _files_to_itself(place, SOURCE):
+    with readable_errors(), _alone_with_files(place, SOURCE):
         return dlt.pipeline(
             SOURCE,
             destination=destination,
@@ -89,15 +92,18 @@ def beside(pipeline: Pipeline, suffix: str) -> Path:
     return Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.{suffix}")
 
 
-def _files_to_itself(pipelines_dir: Path, name: str) -> AbstractContextManager[None]:
-    """Let one process at a time make or empty dlt's files for the pipeline *name*.
+def _alone_with_files(
+    pipelines_dir: str | Path, name: str
+) -> AbstractContextManager[None]:
+    """Let one process at a time make, empty or read dlt's files of the pipeline *name*.
 
     dlt has no lock there, and fails on what another process has just removed.
     """
-    pipelines_dir.mkdir(parents=True, exist_ok=True)
+    folder = Path(pipelines_dir)
+    folder.mkdir(parents=True, exist_ok=True)
     return locked(
-        str(pipelines_dir / f"{name}.files.lock"),
-        busy=f"another run begins in {pipelines_dir}: run this one again",
+        str(folder / f"{name}.files.lock"),
+        busy=f"another run begins in {folder}: run this one again",
         wait=_WAIT_FOR_FILES,
     )
 
@@ -111,7 +117,10 @@ def alone_in_folder(pipeline: Pipeline) -> Generator[Look]:
     set_default("runtime.dlthub_telemetry", value=False)
     what = f"the pipeline {pipeline.pipeline_name!r} on this machine"
     path = beside(pipeline, "lock")
-    with readable_errors(pipeline), alone_with(path, what) as look:
+    with (
+        readable_errors(pipeline),
+        alone_with(path, what, wait=_WAIT_FOR_A_LOOK) as look,
+    ):
         yield look
 
 
@@ -122,24 +131,39 @@ def alone(pipeline: Pipeline) -> Generator[Look]:
         yield look
 
 
-def begin_at_destination(pipeline: Pipeline, update: UnderWay | None = None) -> None:
-    """Forget what is not in the destination, so that it is requested again.
-
-    An interrupted load could be finished. But a process that is killed at some moments
-    leaves a package that dlt can't load, and would try to each night; and a load that
-    failed for good leaves its coverage in the local state.
+@contextmanager
+def only_reading(pipeline: Pipeline) -> Generator[None]:
+    """Begin at the destination, while no update of *pipeline* is under way. One that
+    begins meanwhile waits for the end of the block.
     """
+    with _alone_with_files(pipeline.pipelines_dir, pipeline.pipeline_name):
+        with alone_in_folder(pipeline):
+            pass
+        with readable_errors(pipeline):
+            when_free(partial(_begin, pipeline))
+            yield
+
+
+def begin_at_destination(pipeline: Pipeline, update: UnderWay | None = None) -> None:
+    """Forget what is not in the destination, so that it is requested again."""
 
     def begin() -> None:
-        if not pipeline.dev_mode:
-            place = Path(pipeline.pipelines_dir)
-            with _files_to_itself(place, pipeline.pipeline_name):
-                pipeline.drop()
-        # A refused update and a call that only reads must not leave an empty database.
-        if not _is_no_file_yet(pipeline):
-            pipeline.sync_destination()
+        with _alone_with_files(pipeline.pipelines_dir, pipeline.pipeline_name):
+            _begin(pipeline)
 
     when_free(begin, update)
+
+
+def _begin(pipeline: Pipeline) -> None:
+    # An interrupted load could be finished. But a process that is killed at some
+    # moments leaves a package that dlt can't load, and would try to each night; and a
+    # load that failed for good leaves its coverage in the local state.
+    if not pipeline.dev_mode:
+        pipeline.drop()
+    # A refused update and a call that only reads must not leave an empty database.
+    file = destination_of(pipeline).file(pipeline)
+    if file is None or file.exists():
+        pipeline.sync_destination()
 
 
 def when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
@@ -161,9 +185,3 @@ def when_free(step: Callable[..., T], under_way: UnderWay | None = None) -> T:
                     f"{' '.join(match[0].split())}"
                 ) from None
         time.sleep(_PAUSE)
-
-
-def _is_no_file_yet(pipeline: Pipeline) -> bool:
-    """Whether the destination is a DuckDB file that is not there."""
-    file = destination_of(pipeline).file(pipeline)
-    return file is not None and not file.exists()

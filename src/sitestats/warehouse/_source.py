@@ -42,12 +42,15 @@ from sitestats._configuration.settings import positive_count
 from . import _tables
 from ._days import (
     DAY,
+    DAYS,
     MONTHS,
     NIGHTS,
     NOT_LISTED,
     Coverage,
     Days,
     Period,
+    Reading,
+    Sums,
     Totals,
     WebsiteDays,
     error_line,
@@ -57,10 +60,10 @@ from ._report import Update
 from ._requested import ALL, Refresh, as_day, check_names, checked_day
 from ._tables import (
     ALL_LISTS,
-    DAYS,
     EMPTY,
     RUNS,
     TABLES,
+    ListOfDay,
     Rows,
     storable,
 )
@@ -68,8 +71,8 @@ from ._tables import (
 if TYPE_CHECKING:
     from sitestats import Stats, WebsiteList
 
-Stored: TypeAlias = Mapping[str, Mapping[dt.date, Totals]]
-"""The totals of days that the destination has, by host names."""
+Stored: TypeAlias = Mapping[str, Mapping[dt.date, Reading]]
+"""What the destination has of days, by host names."""
 _Requests: TypeAlias = Iterator[tuple[str, Period]]
 _Fail: TypeAlias = Callable[[WebsiteDays, Period, SiteStatsError], None]
 _Add: TypeAlias = "Callable[[WebsiteDays, dict[str, Any], Period, Stats], None]"
@@ -108,7 +111,7 @@ class UnderWay:
     began_at: dt.datetime | None = None
     """When it began."""
     stored: Callable[[Mapping[str, list[dt.date]]], Stored] = lambda _: {}
-    """Reads the totals of these days from the destination."""
+    """Reads from the destination what it has of these days."""
 
 
 UPDATE: Final[ContextVar[UnderWay | None]] = ContextVar("update", default=None)
@@ -369,9 +372,9 @@ class _Run:
         websites = {
             name: self._website(name, zones, state, first, now) for name in names
         }
-        unknown = {name: site.unknown for name, site in websites.items()}
-        unknown = {name: days for name, days in unknown.items() if days}
-        for name, stored in update.stored(unknown).items() if unknown else ():
+        again = {name: site.to_compare for name, site in websites.items()}
+        again = {name: days for name, days in again.items() if days}
+        for name, stored in update.stored(again).items() if again else ():
             websites[name].stored = stored
         self._days = Days(websites)
         estimate = Estimate(self._days.left, state.get("requests", 0))
@@ -556,9 +559,9 @@ class _Run:
         events = _events_of(stats) if website.counts_events else None
         for day in website.read_period(period, totals, events):
             counts = totals[day]
-            sums = {DAYS: (1, *counts), **dict.fromkeys(self._lists, (0, 0))}
+            reading = {DAYS: (1, *counts), **dict.fromkeys(self._lists, (0, 0))}
             self._rows[DAYS].add(
-                **key, first_day=day, **counts._asdict(), as_read=json.dumps(sums)
+                **key, first_day=day, **counts._asdict(), as_read=json.dumps(reading)
             )
             for name in self._lists:
                 self._rows[name].add(**key, first_day=day, rank=EMPTY)
@@ -575,28 +578,36 @@ class _Run:
         if stats.partial:
             return
         totals = Totals(stats.pageviews, stats.visitors)
-        if website.falls(day, totals):
-            return
-        sums: dict[str, tuple[int, ...]] = {DAYS: (1, *totals)}
+        reading: dict[str, Sums] = {DAYS: (1, *totals)}
+        lists = dict[str, ListOfDay]()
         problems = [*stats.problems]
         for name in self._lists:
             # It is a problem of the response.
             with suppress(InvalidResponseError):
-                entries = getattr(stats, name)
-                sums[name], twice = self._rows[name].add_entries(entries, key)
-                problems += [_twice(name, value) for value in twice[:_MOST_NAMED]]
+                each = lists[name] = ListOfDay(getattr(stats, name))
+                reading[name] = each.sums
+                problems += [_twice(name, value) for value in each.twice[:_MOST_NAMED]]
+        if website.falls(day, reading):
+            return
+        for name, each in lists.items():
+            self._rows[name].add_list(each, key)
         values = {total: getattr(stats, total) for total in self._totals}
-        self._rows[DAYS].add(**key, **values, as_read=json.dumps(sums))
+        self._rows[DAYS].add(**key, **values, as_read=json.dumps(reading))
         website.read(day, totals, _unread(problems), _events_of(stats))
 
     def _add_months(
         self, website: WebsiteDays, key: dict[str, Any], period: Period, stats: Stats
     ) -> None:
+        problems = [*stats.problems]
         for month, totals in _totals_of(stats, over=False).items():
+            if website.lacks_days(month, totals):
+                why = f"{month:%Y-%m} has no page views, but its days have some"
+                problems.append(Problem(why, where="$.histogram"))
+                continue
             end = (month + 31 * DAY).replace(day=1) - DAY
             key |= {"first_day": month, "partial": end > period[1]}
             self._rows[MONTHS].add(**key, **totals._asdict())
-        if unread := _unread(stats.problems):
+        if unread := _unread(problems):
             website.failed_months(period, unread)
 
     def _cover(

@@ -5,19 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from sitestats._base.fields import COUNTS
 
-from ._days import MONTHS, Totals
+from ._days import DAYS, Reading, Sums
 from ._destinations import destination_of
-from ._tables import ALL_LISTS, COLUMNS, DAYS, EMPTY, Sums
+from ._tables import ALL_LISTS, COLUMNS, EMPTY
 
 if TYPE_CHECKING:
     from dlt import Pipeline
-
-    from ._source import Stored
 
 Found: TypeAlias = Mapping[str, Mapping[dt.date, Sums | None]]
 """The sums of each day, by host names; None where they are not known."""
@@ -26,8 +24,10 @@ _MOST_NAMES: Final = 100
 """With more host names than these, a query is for all."""
 
 
-def totals_of(pipeline: Pipeline, days: Mapping[str, list[dt.date]]) -> Stored:
-    """The totals of *days* in the table of days, by host names, if it has them."""
+def readings_in(
+    pipeline: Pipeline, days: Mapping[str, list[dt.date]]
+) -> Mapping[str, Mapping[dt.date, Reading]]:
+    """What was read of *days*, by host names, if the table of days has it."""
     wanted = {name: {*each} for name, each in days.items()}
     first = min(min(each) for each in wanted.values())
     last = max(max(each) for each in wanted.values())
@@ -36,13 +36,10 @@ def totals_of(pipeline: Pipeline, days: Mapping[str, list[dt.date]]) -> Stored:
         places = ", ".join("%s" for _ in wanted)
         where += f" AND hostname IN ({places})"
         values += [*wanted]
-    names = ("hostname", "first_day", *COUNTS)
-    found: defaultdict[str, dict[dt.date, Totals]] = defaultdict(dict)
-    for name, day, *counts in _select(
-        pipeline, DAYS, names, where=where, values=values
-    ):
-        if as_date(day) in wanted.get(name, ()):
-            found[name][as_date(day)] = Totals(*counts)
+    found: defaultdict[str, dict[dt.date, Reading]] = defaultdict(dict)
+    for name, day, reading in _readings(pipeline, where=where, values=values):
+        if day in wanted.get(name, ()):
+            found[name][day] = reading
     return found
 
 
@@ -62,16 +59,21 @@ def sums_of(pipeline: Pipeline, table: str) -> Found:
 
 def readings_of(pipeline: Pipeline, lists: Sequence[str]) -> Mapping[str, Found]:
     """What was read of each website and day, by tables, as ``sums_of`` gives it."""
-    tables = (DAYS, *lists)
-    found: dict[str, Any] = {name: defaultdict(dict) for name in tables}
-    names = ("hostname", "first_day", "as_read")
-    for name, day, text in _select(pipeline, DAYS, names):
-        sums = json.loads(text)
-        for table in tables:
+    found: dict[str, Any] = {name: defaultdict(dict) for name in (DAYS, *lists)}
+    for name, day, reading in _readings(pipeline):
+        for table, days in found.items():
             # A list that could not be read is read again anyway.
-            known = tuple(sums[table]) if table in sums else None
-            found[table][name][as_date(day)] = known
+            days[name][day] = reading.get(table)
     return found
+
+
+def _readings(
+    pipeline: Pipeline, **conditions: Any
+) -> Iterator[tuple[str, dt.date, Reading]]:
+    names = ("hostname", "first_day", "as_read")
+    for name, day, text in _select(pipeline, DAYS, names, **conditions):
+        reading = {table: tuple(sums) for table, sums in json.loads(text).items()}
+        yield name, as_date(day), reading
 
 
 def as_date(value: Any) -> dt.date:
@@ -108,15 +110,6 @@ def _select(
         if conditions:
             sql += f" WHERE {' AND '.join(conditions)}"
         return client.execute_sql(f"{sql} {group}", *values) or ()
-
-
-def months_in(pipeline: Pipeline) -> Mapping[str, set[dt.date]]:
-    """The months of each website that have exactly one row."""
-    sums = sums_of(pipeline, MONTHS)
-    return {
-        name: {month for month, found in months.items() if found and found[0] == 1}
-        for name, months in sums.items()
-    }
 
 
 def remove_from_coverage(pipeline: Pipeline, hostnames: Iterable[str]) -> None:

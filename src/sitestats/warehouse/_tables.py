@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import dlt
 import pyarrow as pa
@@ -26,13 +26,11 @@ from sitestats._base.fields import (
     TOTALS,
 )
 
-from ._days import MONTHS
+from ._days import DAYS, MONTHS, Sums
 
 if TYPE_CHECKING:
     from sitestats import Entries
 
-DAYS: Final = "days"
-"""The table of the totals. The resource of this name has the coverage in its state."""
 ALL_LISTS: Final = ("pages", *LISTS, "events")
 """The lists that can have a table of days."""
 TABLES: Final = (*ALL_LISTS, MONTHS)
@@ -40,9 +38,6 @@ TABLES: Final = (*ALL_LISTS, MONTHS)
 
 RUNS: Final = "runs"
 """The table of the updates."""
-
-Sums: TypeAlias = tuple[int, ...]
-"""How many rows of a table a website's day has, and the sums of their counts."""
 
 EMPTY: Final = 0
 """The rank of the row that stands for an empty list of a day."""
@@ -199,6 +194,28 @@ def hints(table: str) -> Any:
     )
 
 
+class ListOfDay:
+    """The columns of a list, with the first entry of each value."""
+
+    def __init__(self, entries: Entries[Any]) -> None:
+        names = entries.entry_type.columns
+        self.columns = {name: entries.column(name) for name in names}
+        self.truncated = entries.truncated
+        key, count = ("name", "total") if "name" in names else ("value", COUNTS[0])
+        values = self.columns[key]
+        self.twice = list[Any]()
+        """The values of which there is another entry."""
+        if len({*values}) < len(values):
+            self.twice = [value for value, n in Counter(values).items() if n > 1]
+            firsts = [values.index(value) for value in dict.fromkeys(values)]
+            self.columns = {
+                name: [column[place] for place in firsts]
+                for name, column in self.columns.items()
+            }
+        counts = self.columns[count]
+        self.sums: Sums = (len(counts), sum(counts))
+
+
 class Rows:
     """Rows of one table, column by column, until there are enough for dlt."""
 
@@ -225,36 +242,14 @@ class Rows:
         if values.get("rank") != EMPTY:
             self.total += count
 
-    def add_entries(
-        self, entries: Entries[Any], key: dict[str, Any]
-    ) -> tuple[Sums, list[Any]]:
-        """Add a row for each of *entries*, or the row that stands for an empty list.
-
-        Returns:
-            How many there are with their sum, and the values that are twice in the
-            list, of which the first entry is added.
-        """
-        if not entries:
+    def add_list(self, entries: ListOfDay, key: dict[str, Any]) -> None:
+        """Add a row for each of *entries*, or the row that stands for an empty list."""
+        number, more = entries.sums[0], entries.truncated
+        if number:
+            ranks = [*range(1, number + 1)]
+            self.add(number, **key, **entries.columns, rank=ranks, truncated=more)
+        else:
             self.add(**key, rank=EMPTY)
-            return (0, 0), []
-        columns = {name: entries.column(name) for name in entries.entry_type.columns}
-        of_entry, count = (
-            ("name", "total") if "name" in columns else ("value", COUNTS[0])
-        )
-        places: dict[Any, int] = {}
-        for place, value in enumerate(columns[of_entry]):
-            places.setdefault(value, place)
-        twice = list[Any]()
-        if len(places) < len(entries):
-            twice = [v for v, n in Counter(columns[of_entry]).items() if n > 1]
-            columns = {
-                name: [values[place] for place in places.values()]
-                for name, values in columns.items()
-            }
-        ranks = [*range(1, len(places) + 1)]
-        more = entries.truncated
-        self.add(len(places), **key, **columns, rank=ranks, truncated=more)
-        return (len(places), sum(columns[count])), twice
 
     def take(self, at_least: int = 1) -> Iterator[DataItemWithMeta]:
         """Remove the rows, if there are *at_least* so many, and return what dlt stores

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -25,26 +25,26 @@ from sitestats._base.errors import (
 )
 from sitestats._base.text import did_you_mean, shown
 
-from ._days import MONTHS, Coverage
+from ._days import DAYS, MONTHS, Coverage
 from ._destinations import destination_of, has_lock
 from ._pipelines import (
     alone,
     alone_in_folder,
     begin_at_destination,
     beside,
+    only_reading,
     when_free,
 )
 from ._report import Update
 from ._requested import as_day, checked_day
 from ._source import SOURCE, UPDATE, Declined, UnderWay
 from ._stored import (
-    months_in,
+    readings_in,
     readings_of,
     remove_from_coverage,
     sums_of,
-    totals_of,
 )
-from ._tables import COLUMNS, DAYS, EMPTY, comments, key
+from ._tables import COLUMNS, EMPTY, comments, key
 from ._verify import Verification, compared
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from dlt.common.pipeline import LoadInfo
     from dlt.extract.source import DltSource
 
-_OF_STATUS: Final = ("coverage", "verified", "doubt")
-"""What the status needs of the state."""
 _KEYS: Final = (
     "SELECT table_name FROM information_schema.table_constraints "
     "WHERE constraint_type = 'PRIMARY KEY' AND table_schema = %s"
@@ -78,12 +76,12 @@ class Status:
 
     coverage: Mapping[str, Coverage]
     """The progress of each website, by its host name."""
-    verified: Verified | None
-    """The last comparison of its rows with what was read; None before the first."""
-    doubt: str | None
-    """What the last update did not believe of the list of websites."""
     has_lock: bool
     """Whether two updates exclude each other, wherever they run."""
+    verified: Verified | None = None
+    """The last comparison of its rows with what was read; None before the first."""
+    doubt: str | None = None
+    """What the last update did not believe of the list of websites."""
 
 
 def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> Update:
@@ -153,7 +151,7 @@ def update(pipeline: Pipeline, source: DltSource, *, dry_run: bool = False) -> U
         under_way.is_dry = dry_run
         while under_way.left and not under_way.signal:
             begin_at_destination(pipeline, under_way)
-            under_way.stored = partial(totals_of, pipeline)
+            under_way.stored = partial(readings_in, pipeline)
             pipeline.activate()
             # dlt's own handling would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
@@ -192,16 +190,14 @@ def read_status(pipeline: Pipeline) -> Status:
         DestinationError: The destination failed.
     """
     try:
-        with alone_in_folder(pipeline):
-            begin_at_destination(pipeline)
-            return _status_in(_for_status(pipeline))
+        with only_reading(pipeline):
+            return _status_of(pipeline)
     except BusyError as error:
         stored = beside(pipeline, "coverage.json")
         try:
             moment = dt.datetime.fromtimestamp(stored.stat().st_mtime, dt.UTC)
-            state = json.loads(stored.read_text("utf-8"))
-            status = _status_in(state)
-        except (OSError, ValueError, KeyError, msgspec.MsgspecError):
+            status = msgspec.json.decode(stored.read_bytes(), type=Status)
+        except (OSError, ValueError):
             # There is none, or a power failure has left it without its content.
             raise error from None
         warn(f"coverage as of {moment:%Y-%m-%d %H:%M} UTC, since {error}")
@@ -233,22 +229,20 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
         lists = [name for name in state.get("lists", ()) if name != MONTHS]
         tables = ((name, sums_of(pipeline, name)) for name in (DAYS, *lists))
         verification = compared(
-            _coverage_in(state),
+            _status_of(pipeline).coverage,
             readings_of(pipeline, lists),
             tables,
-            months_in(pipeline) if MONTHS in state.get("lists", ()) else None,
+            sums_of(pipeline, MONTHS),
             dt.date.min if text is None else as_day(text, now.date()),
         )
-        days: dict[str, list[str]] = {}
+        days = defaultdict[str, set[dt.date]](set)
         for each in verification.differences:
-            days.setdefault(each.hostname, []).append(str(each.day))
+            days[each.hostname].add(each.day)
         if "lists" in state:
+            in_order = {name: tuple(sorted(each)) for name, each in days.items()}
+            verified = Verified(now, len(verification.differences), in_order)
             with pipeline.managed_state(extract_state=True) as changed:
-                _state_in(changed)["verified"] = {
-                    "at": now.isoformat(),
-                    "differences": len(verification.differences),
-                    "days": {name: sorted({*each}) for name, each in days.items()},
-                }
+                _state_in(changed)["verified"] = msgspec.to_builtins(verified)
             _load_state(pipeline)
     return verification
 
@@ -338,37 +332,20 @@ def _state_in(state: Mapping[str, Any]) -> Any:
     return source.get("resources", {}).get(DAYS, {})
 
 
-def _coverage_in(state: Mapping[str, Any]) -> dict[str, Coverage]:
-    """The progress of each website, by its host name."""
-    coverage = state.get("coverage", {})
-    return {name: Coverage.from_state(coverage[name]) for name in sorted(coverage)}
-
-
-def _for_status(pipeline: Pipeline) -> dict[str, Any]:
-    """What the status says of the warehouse of *pipeline*, as JSON."""
+def _status_of(pipeline: Pipeline) -> Status:
+    """What the state of *pipeline* says of its warehouse."""
     state = _state_in(pipeline.state)
-    known = {name: state[name] for name in _OF_STATUS if name in state}
-    return {**known, "has_lock": has_lock(pipeline)}
-
-
-def _status_in(known: Mapping[str, Any]) -> Status:
-    """The status that *known* has as JSON."""
-    verified = known.get("verified")
-    return Status(
-        _coverage_in(known),
-        None if verified is None else msgspec.convert(verified, Verified),
-        known.get("doubt"),
-        known["has_lock"],
-    )
+    coverage = dict(sorted(state.get("coverage", {}).items()))
+    known = {**state, "coverage": coverage, "has_lock": has_lock(pipeline)}
+    return msgspec.convert(known, Status)
 
 
 def _store_status(pipeline: Pipeline) -> None:
     """Write the status to a file, for when the destination can't be read."""
     path = beside(pipeline, "coverage.json")
     new = path.with_suffix(".new")
-    with new.open("w", encoding="utf-8") as file:
-        # This is many times faster than ``dump``, which writes value by value.
-        file.write(json.dumps(_for_status(pipeline)))
+    with new.open("wb") as file:
+        file.write(msgspec.json.encode(_status_of(pipeline)))
         file.flush()
         # Otherwise a power failure could leave an empty file of the new name.
         os.fsync(file.fileno())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from ._days import DAY, MONTHS, Coverage, covering, days_between
-from ._tables import DAYS
+from ._days import DAY, DAYS, MONTHS, Coverage, covering, days_between
 
 if TYPE_CHECKING:
+    from ._days import Sums
     from ._stored import Found
-    from ._tables import Sums
 
 _NOTHING: Final = (0,)
 
@@ -31,7 +31,8 @@ class Difference:
     """The table, such as ``"pages"``."""
     read: tuple[int, ...]
     """How many rows were read, and the sums of their counts: page views and visitors of
-    days, page views of lists, and how often events happened. 0 rows were not read."""
+    days, page views of lists, and how often events happened. 0 rows were not read. Of a
+    month, the page views of its days, which it has at least."""
     found: tuple[int, ...]
     """What the table has."""
 
@@ -87,11 +88,11 @@ def compared(
     coverage: Mapping[str, Coverage],
     readings: Mapping[str, Found],
     tables: Iterable[tuple[str, Found]],
-    months: Mapping[str, set[dt.date]] | None,
+    months: Found,
     since: dt.date,
 ) -> Verification:
     """Compare *tables* with the *readings* of them, from the day *since* on; and both
-    with the *coverage*, by which each day has been read.
+    with the *coverage*, by which each day has been read, and the *months* of days.
     """
     differences = set[Difference]()
     for name, site in coverage.items():
@@ -102,11 +103,13 @@ def compared(
                 differences.add(Difference(name, day, DAYS, (1,), _NOTHING))
     for table, found in tables:
         differences.update(_of_table(table, readings[table], found, since))
-    if months is not None:
-        for name, site in coverage.items():
-            for month in _months(site, since):
-                if month not in months.get(name, ()):
-                    differences.add(Difference(name, month, MONTHS, (1,), _NOTHING))
+    for name, site in coverage.items():
+        least = _of_months(readings[DAYS].get(name, {}))
+        for month in _months(site, since):
+            there = months.get(name, {}).get(month) or _NOTHING
+            if there[0] != 1 or there[1] < least[month]:
+                expected = (1, least[month])
+                differences.add(Difference(name, month, MONTHS, expected, there))
     number = sum(day >= since for days in readings[DAYS].values() for day in days)
     return Verification(number, tuple(sorted(differences)))
 
@@ -124,6 +127,14 @@ def _of_table(
                 continue
             if day >= since and one != other:
                 yield Difference(name, day, table, one, other)
+
+
+def _of_months(days: Mapping[dt.date, Sums | None]) -> Counter[dt.date]:
+    """The page views of *days* in each month."""
+    views = Counter[dt.date]()
+    for day, sums in days.items():
+        views[day.replace(day=1)] += sums[1] if sums else 0
+    return views
 
 
 def _months(site: Coverage, since: dt.date) -> list[dt.date]:
