@@ -65,6 +65,27 @@ def test_what_others_write_is_text(attack: str) -> None:
         assert (attack if attack.isprintable() else "\\") in text
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_may_lack_letters(encoding: str) -> None:
+    """A pipe of Windows, or a machine without UTF-8, shows escapes, and signs that it
+    has; a repr has no other signs.
+    """
+    query = StatsQuery("semicomplete.com").fields("pageviews", "pages").last(days=2)
+    with Emulator.demo(now=NOW).client() as client:
+        results = [
+            client.stats.compare(query),
+            client.stats.compare([query]),
+            client.stats.get_many([query, query.website("nobody.example")]).collect(),
+        ]
+    for result in results:
+        assert terminal(result, encoding=encoding)
+        assert repr(result).encode("cp1252")
+    changes = changes_of(pages_of("/日本"), pages_of("/日本", "/b"))
+    assert "/\\u65e5\\u672c" in terminal(changes, encoding=encoding)
+    assert " -9 " in repr(changes)
+    assert " -9 " in terminal(changes, encoding=encoding)
+
+
 @given(st.text())
 def test_any_path_is_printable(text: str) -> None:
     """Whatever a path is, the terminal gets printable characters alone."""

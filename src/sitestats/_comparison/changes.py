@@ -81,7 +81,7 @@ class Change(Named):
 
     def __str__(self) -> str:
         grown = "" if self.percent is None else f" ({self.percent:+.1f} %)"
-        return f"{self.before} → {self.now}{grown}"
+        return f"{self.before} -> {self.now}{grown}"
 
 
 NameT = TypeVar("NameT", bound=str)

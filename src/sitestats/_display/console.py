@@ -11,13 +11,14 @@ from itertools import accumulate, islice
 from typing import Final
 
 from rich import box
-from rich.console import ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from sitestats._base.text import plain
 from sitestats._display.describe import Chart, Grid, Heading, Part, Shown, as_shown
-from sitestats._display.labels import COUNT_OF_BARS, heading, is_change
+from sitestats._display.labels import COUNT_OF_BARS, IN_ASCII, heading, is_change
 from sitestats._results.tables import Column, Kind, kind_of
 
 _MOST_BARS: Final = 40
@@ -42,6 +43,20 @@ def to_console(
                 yield from _grid(part, options.max_width)
             case Chart():
                 yield from _chart(part, options)
+
+
+def encoded(
+    drawn: Iterable[RenderableType], console: Console, options: ConsoleOptions
+) -> Iterator[RenderableType | Segment]:
+    """What is *drawn*, with escapes for what the terminal's encoding lacks."""
+    if options.encoding.startswith("utf"):
+        yield from drawn
+        return
+    for part in drawn:
+        for segment in console.render(part, options):
+            text = segment.text.translate(IN_ASCII)
+            known = text.encode(options.encoding, "backslashreplace")
+            yield segment._replace(text=known.decode(options.encoding))
 
 
 def _heading(part: Heading) -> Iterator[RenderableType]:

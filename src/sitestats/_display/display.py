@@ -9,7 +9,7 @@ import attrs
 
 from sitestats._base.text import cut, plain
 from sitestats._display.describe import Chart, Heading, Part, Shown, describe, grid_of
-from sitestats._display.labels import MOST_ROWS
+from sitestats._display.labels import IN_ASCII, MOST_ROWS
 from sitestats._results.bases import HasLists
 
 if TYPE_CHECKING:
@@ -72,9 +72,10 @@ class Display:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        from sitestats._display.console import to_console
+        from sitestats._display.console import encoded, to_console
 
-        return to_console(self._parts(), options)
+        drawn = to_console(self._parts(), options)
+        return encoded(drawn, console, options)
 
 
 def to_text(result: Displayed) -> str:
@@ -95,6 +96,9 @@ def _lines(part: Part) -> Iterator[str]:
 def _cells(shown: Shown) -> list[str]:
     texts = (plain(" ".join(text.split())) for text in shown.texts)
     cells = [plain(shown.heading), *(cut(text, _WIDEST) for text in texts)]
+    if shown.column.is_number:
+        # A file or a pipe of Windows lacks the signs of other displays.
+        cells = [cell.translate(IN_ASCII) for cell in cells]
     width = max(map(len, cells))
     side = ">" if shown.column.is_number else "<"
     return [f"{cell:{side}{width}}" for cell in cells]

@@ -92,14 +92,19 @@ def _part(part: Part) -> str:
 
 
 def _heading(part: Heading) -> str:
-    # The blank is for readers that leave every style out.
-    numbers = "".join(
+    # The blanks are for readers that leave every style out.
+    numbers = "\n".join(
         f"<div style='{_TOTAL}'><b style='{_TOTAL_NUMBER}'>{escape(number)}</b> "
         f"{escape(name)}</div>"
         for name, number in part.numbers
     )
     totals = f"<div>{numbers}</div>" if numbers else ""
-    return f"{_title(part.text)}{_note(part.about)}{totals}"
+    return _lines(_title(part.text), _note(part.about), totals)
+
+
+def _lines(*pieces: str) -> str:
+    """The pieces, on lines of their own for readers that leave every tag out."""
+    return "\n".join(filter(None, pieces))
 
 
 def _title(text: str) -> str:
@@ -119,12 +124,12 @@ def _grid(grid: Grid) -> str:
             columns[0][0] = _cell("th", _TITLE_HEAD, grid.columns[0].heading)
         # The blanks are for readers that leave every tag out.
         head, *rows = (" ".join(row) for row in zip(*columns, strict=True))
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
         table = (
-            f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead>"
+            f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead>\n"
             f"<tbody>{body}</tbody></table>"
         )
-    return f"{_title(grid.title)}{table}{_note(grid.note)}"
+    return _lines(_title(grid.title), table, _note(grid.note))
 
 
 def _column(shown: Shown) -> list[str]:
@@ -163,11 +168,9 @@ def _chart(chart: Chart) -> str:
         for bar in bars
     )
     most = "" if has_counts else _note(f"at most {cell(highest)}")
-    return (
-        f"{_title(COUNT_OF_BARS)}{most}<table style='{_CHART}'>"
-        f"<tr>{columns}</tr><tr>{' '.join(_ticks(bars))}</tr></table>"
-        + _note(chart.note("dashed:"))
-    )
+    ticks = " ".join(_ticks(bars))
+    table = f"<table style='{_CHART}'><tr>{columns}</tr>\n<tr>{ticks}</tr></table>"
+    return _lines(_title(COUNT_OF_BARS), most, table, _note(chart.note("dashed:")))
 
 
 def _ticks(bars: Sequence[Bar]) -> Iterator[str]:

@@ -53,6 +53,12 @@ def heading(name: str) -> str:
     return _HEADINGS.get(name, name.replace("_", " "))
 
 
+IN_ASCII: Final = str.maketrans(
+    {"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{HORIZONTAL ELLIPSIS}": "..."}
+)
+"""What displays write, for an encoding that lacks it."""
+
+
 def joined(*notes: str) -> str:
     """The *notes* that are not empty, as one text."""
     return "; ".join(filter(None, notes))

@@ -378,7 +378,7 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
         >>> query = StatsQuery("semicomplete.com").fields("pageviews")
         >>> yesterday = client.stats.get(query.on("yesterday"))
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
-        Comparison('semicomplete.com', ... against ..., pageviews=549 → 359 (-34.6 %))
+        Comparison('semicomplete.com', ... against ..., pageviews=549 -> 359 (-34.6 %))
         """
         from sitestats._comparison.comparison import Comparison, warned
 
