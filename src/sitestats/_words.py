@@ -279,6 +279,11 @@ def zones_meant(words: str) -> str:
     return _table("zones").get(folded(words), "")
 
 
+def place_of_name(zone: str) -> str:
+    """A place that people mean by a valid name of a *zone* that is no place."""
+    return _table("names_without_place").get(zone, "")
+
+
 def place_of_offset(offset: str) -> str:
     """A large place of an *offset* such as ``"+5:30"``; empty if there is none."""
     return _table("offsets").get(offset, "")

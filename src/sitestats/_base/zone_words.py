@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from sitestats._base.zones import LONGEST_ZONE, find_zone, nearest_zone, zone_names
-from sitestats._words import place_of_offset, zones_meant
+from sitestats._words import place_of_name, place_of_offset, zones_meant
 
 _OFFSET: Final = re.compile(
     r"\(?(?:utc|gmt|z)?\s*([+\-\u2212])\s*(\d{1,2})(?::?([0-5]\d))?\)?"
@@ -16,25 +16,6 @@ _OFFSET: Final = re.compile(
 """An offset, such as ``GMT+1``, ``UTC+01:00`` or ``(UTC+05:30)``."""
 _SEASONS: Final = re.compile(r"\b(standard|daylight|summer) ")
 _IN_BRACKETS: Final = re.compile(r"\([^)]*\)")
-_OF_A_PLACE: Final = {
-    "EST": "America/New_York",
-    "EST5EDT": "America/New_York",
-    "CST6CDT": "America/Chicago",
-    "MST": "America/Denver",
-    "MST7MDT": "America/Denver",
-    "PST8PDT": "America/Los_Angeles",
-    "HST": "Pacific/Honolulu",
-    "CET": "Europe/Paris",
-    "MET": "Europe/Paris",
-    "EET": "Europe/Athens",
-    "WET": "Europe/Lisbon",
-    "GMT": "Europe/London",
-    "GMT0": "Europe/London",
-    "GMT+0": "Europe/London",
-    "GMT-0": "Europe/London",
-    "Greenwich": "Europe/London",
-}
-"""Valid names that are no place, and a place that people mean by each."""
 _HOUR: Final = timedelta(hours=1)
 
 
@@ -105,9 +86,10 @@ def hidden_meaning(name: str) -> str | None:
     )
     if name.startswith("Etc/GMT") and winter:
         return f"{name!r} is {_written(winter)}: the signs of these names are reversed"
-    if name.removeprefix("Etc/") not in _OF_A_PLACE:
+    short = name.removeprefix("Etc/")
+    place = "" if "/" in short else place_of_name(short)
+    if not place:
         return None
-    place = _OF_A_PLACE[name.removeprefix("Etc/")]
     if winter == summer:
         meaning = f"{name!r} is {_written(winter)} all year"
     else:

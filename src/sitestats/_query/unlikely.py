@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
@@ -25,64 +26,19 @@ Guess: TypeAlias = Callable[[str], str | None]
 """What a value probably means; None where nothing speaks against it."""
 
 
-def _in_its_case(names: Iterable[str], filter_: str = "") -> Guess:
-    by_folded = {name.casefold(): name for name in names}
-
-    def guess(text: str) -> str | None:
-        # Versions have fields of their own, which no filter has.
-        word = re.sub(r"[ /][0-9.]+\Z", "", text.casefold())
-        name = by_folded.get(word) or value_meant(filter_, word)
-        return None if name in {"", text} else name
-
-    return guess
-
-
-_BROWSERS: Final = (
-    "Brave",
-    "Chrome",
-    "Chromium",
-    "DuckDuckGo",
-    "Edge",
-    "Firefox",
-    "Internet Explorer",
-    "Opera",
-    "Safari",
-    "Samsung Internet",
-    "Vivaldi",
-)
-_SYSTEMS: Final = (
-    "Android",
-    "Chrome OS",
-    "FreeBSD",
-    "iOS",
-    "iPadOS",
-    "Linux",
-    "macOS",
-    "Ubuntu",
-    "Windows",
-)
-_REFERRERS: Final = (
-    "baidu",
-    "bing",
-    "duckduckgo",
-    "ecosia",
-    "facebook",
-    "google",
-    "twitter",
-    "yahoo",
-    "yandex",
-)
-"""Networks and search engines that have one name for all of their hosts."""
-_HOST_OF_ONE: Final = re.compile(
-    rf"(?:[a-z0-9-]+\.)*({'|'.join(_REFERRERS)})\.[a-z]{{2,3}}(?:\.[a-z]{{2}})?(?:/.*)?",
-    re.IGNORECASE,
-)
-_referrer_in_its_case = _in_its_case(_REFERRERS)
+def _known(name: str, text: str) -> str | None:
+    # Versions have fields of their own, which no filter has.
+    meant = value_meant(name, re.sub(r"[ /][0-9.]+\Z", "", text))
+    return None if meant in {"", text} else meant
 
 
 def _referrer(text: str) -> str | None:
-    match = _HOST_OF_ONE.fullmatch(text)
-    return match[1].lower() if match else _referrer_in_its_case(text)
+    # Some networks and search engines have one name for all of their hosts.
+    names = filter(
+        None, (value_meant("referrer", part) for part in re.split("[./]", text))
+    )
+    meant = next(names, text)
+    return None if meant == text else meant
 
 
 def _page(text: str) -> str | None:
@@ -97,8 +53,8 @@ _GUESSES: Final[Mapping[str, Guess]] = {
     "pages": _page,
     "country": likely_country,
     "referrer": _referrer,
-    "browser_name": _in_its_case(_BROWSERS, "browser_name"),
-    "os_name": _in_its_case(_SYSTEMS, "os_name"),
+    "browser_name": partial(_known, "browser_name"),
+    "os_name": partial(_known, "os_name"),
 }
 """What the value of a filter probably means, by the filter."""
 _OPERATOR: Final = re.compile(r"[!=~^<>]|.*(\||\.\*|\$\Z)", re.DOTALL)
