@@ -489,9 +489,10 @@ class Emulator:
 
     def _stop_beside(self, base_url: object) -> None:
         port = str(base_url).rstrip("/").rpartition(":")[2]
-        if port not in self._beside:
+        serving = self._beside.pop(port, None)
+        if serving is None:
             raise ValueError(f"no emulator was started on port {port}")
-        self._beside.pop(port).__exit__(None, None, None)
+        serving.__exit__(None, None, None)
 
     def _stop_all_beside(self) -> None:
         while self._beside:
