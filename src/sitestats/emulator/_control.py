@@ -69,7 +69,7 @@ def _result(emulator: Emulator, request: RecordedRequest) -> object:
         do = getattr(emulator, call)
     else:
         do = partial(call, emulator, request)
-    done = _call(do, _arguments(name, request))
+    done: dict[str, object] | None = _call(do, _arguments(name, request))
     return {"ok": True, **(done or {})}
 
 
