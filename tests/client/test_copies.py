@@ -161,30 +161,25 @@ def test_copies_of_copies_use_no_memory_for_those_that_are_gone() -> None:
     assert replace() + 100 > replace()
 
 
-def test_a_hundred_handlers_with_copies_of_their_own(server: Server) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_hundred_handlers_with_copies_of_their_own(
+    variant: str, server: Server
+) -> None:
     """Each has a block of a copy, beside running calls; none ends another's call."""
-    with Client(server.address, proxy=None, max_connections=8) as client:
+    with (
+        opened(variant, server.address, max_connections=8) as client,
+        ThreadPoolExecutor(16) as pool,
+    ):
 
-        def handle(number: int) -> int:
+        def handle(number: int) -> Any:
             if number % 4 == 0:
                 return client.stats.get(QUERY).pageviews
             with client.with_options(timeout=9.0 + number) as copy:
                 return copy.stats.get(QUERY).pageviews
 
-        with ThreadPoolExecutor(16) as pool:
-            assert [*pool.map(handle, range(100))] == [3] * 100
+        assert [*pool.map(handle, range(100))] == [3] * 100
         assert client.stats.get(QUERY).pageviews == 3
         assert server.connections <= 8
-
-    async def handle_awaited(client: AsyncClient) -> int:
-        async with client.with_options(timeout=9.0) as copy:
-            return (await copy.stats.get(QUERY)).pageviews
-
-    async def main() -> list[int]:
-        async with AsyncClient(server.address, proxy=None) as client:
-            return await asyncio.gather(*(handle_awaited(client) for _ in range(100)))
-
-    assert asyncio.run(main()) == [3] * 100
 
 
 def test_a_closed_copy_uses_no_store(server: Server, tmp_path: Path) -> None:

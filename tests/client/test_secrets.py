@@ -95,7 +95,7 @@ REFUSED: list[dict[str, Any]] = [
     {"api_key": KEY.encode()},
     {"base_url": f"https://user:{KEY}@stats.example"},
     *({"proxy": PROXY.replace("http", "ftp")}, {"proxy": f"http://u:{KEY}@[bad"}),
-    {"proxy": {"https": PROXY}},
+    *({"proxy": {"https": PROXY}}, {"proxy": PROXY.replace("3128", "99999")}),
     *({"headers": {name: KEY}} for name in ("X Y", "Host")),
     *({"headers": headers} for headers in ({"X": f"{KEY}\n"}, [("X", KEY)], KEY)),
     *(

@@ -455,17 +455,20 @@ def test_an_ipv6_address_may_be_excepted(environment: pytest.MonkeyPatch) -> Non
 def test_a_client_takes_the_proxy_of_the_environment(
     environment: pytest.MonkeyPatch,
 ) -> None:
-    """Left out, the proxy is the environment's; None is no proxy."""
-    keys = {"api_key": KEY, "user_id": "user"}
+    """Left out, the proxy is the environment's; None is no proxy. The error says whose
+    name is not known.
+    """
+    keys = {"api_key": KEY, "user_id": "user", "retries": 0}
     with serve(polite) as server, serve(leads_to(server)) as proxy:
         environment.setenv("HTTP_PROXY", proxy.address)
         with Client("http://stats.example", **keys) as client:
             assert client.request("GET", "/api/custom") == {"ok": True}
-        with (
-            Client("http://stats.example", **keys, proxy=None, retries=0) as client,
-            pytest.raises(ConnectionFailedError, match="Name or service not known"),
-        ):
-            client.request("GET", "/api/custom")
+        for other, whose in ((None, "base address"), ("http://p.invalid:1", "proxy")):
+            with (
+                Client("http://stats.example", **keys, proxy=other) as client,
+                pytest.raises(ConnectionFailedError, match=f"host name of the {whose}"),
+            ):
+                client.request("GET", "/api/custom")
     assert len(proxy.requests) == 1
 
 

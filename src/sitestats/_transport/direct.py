@@ -188,8 +188,7 @@ def proxy_of(settings: Settings) -> httpx.Proxy | None:
     why = _why_no_proxy(address)
     with suppress(ValueError, TypeError, httpx.InvalidURL):
         proxy = None if why else httpx.Proxy(address.reveal())
-        # httpx also takes hosts such as "[a".
-        if proxy is not None and urlsplit(address.reveal()).hostname:
+        if proxy is not None and _has_place(address):
             if _has_long_login(proxy):
                 raise ConfigurationError(
                     f"{given.source} has a user name or a password of more than "
@@ -221,6 +220,16 @@ def _why_no_proxy(address: Secret) -> str:
             "and %5C"
         )
     return ""
+
+
+def _has_place(address: Secret) -> bool:
+    """Whether it has a host and no impossible port: httpx takes "[a" and 99999.
+
+    Raises:
+        ValueError: The port is no number up to 65,535.
+    """
+    parts = urlsplit(address.reveal())
+    return bool(parts.hostname) and parts.port != 0
 
 
 def _has_long_login(proxy: httpx.Proxy) -> bool:

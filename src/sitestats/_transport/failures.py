@@ -125,6 +125,9 @@ class Failures:
         texts = filter(None, dict.fromkeys(map(str, links)))
         message += self._redactor.text(": ".join(texts) or repr(links[0]))[:300]
         cause = _cause(links)
+        if self._proxy and cause is _UNKNOWN_NAME:
+            # Whatever the service is called, its name is the proxy's to look up.
+            cause = _UNKNOWN_PROXY
         if cause is not None:
             message += f". {cause.advice}"
         if self._is_of_environment and known["phase"] in {"name", "tcp", "proxy"}:
@@ -168,9 +171,12 @@ _ERRORS: Final[Mapping[int, str]] = {
         "IPv6 addresses, whether this machine has IPv6",
     ),
 }
-_UNKNOWN_NAME: Final = _Cause(
-    "Check the host name of the base address, and the DNS of this machine",
-    is_temporary=False,
+_UNKNOWN_NAME, _UNKNOWN_PROXY = (
+    _Cause(
+        f"Check the host name of {what}, and the DNS of this machine",
+        is_temporary=False,
+    )
+    for what in ("the base address", "the proxy")
 )
 _PLAIN_HTTP: Final = _Cause(
     "The server, or the proxy, speaks no TLS at this port: check the port, or begin "
