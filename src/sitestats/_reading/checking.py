@@ -146,7 +146,7 @@ def check_response(
 
 def _of_another(body: Any, hostname: str, page: str | None) -> list[Problem]:
     """Why the numbers of *body* are about something else."""
-    problems = list[Problem]()
+    problems: list[Problem] = []
     if body.hostname not in {None, hostname} and not same_host(hostname, body.hostname):
         message = (
             f"the response is about {shown(body.hostname)}, but {hostname!r} was "
@@ -174,7 +174,8 @@ def _page(parameters: Parameters) -> str | None:
 
 def _differences(body: Any, parameters: Parameters, page: str | None) -> list[str]:
     """What *body* reports of itself that is not as requested."""
-    path, zone, differences = body.path, parameters.timezone, list[str]()
+    path, zone = body.path, parameters.timezone
+    differences: list[str] = []
     # The document does not say what the path of all pages is.
     if page == "*" and path and re.fullmatch(r"/[^*]+", path):
         differences.append(_differs("page", path, "all pages"))

@@ -46,7 +46,7 @@ def complete(
         period: The period of the response.
         responded_at: When the service responded.
     """
-    values = dict[str, Any]()
+    values: dict[str, Any] = {}
     for name in shape.names:
         value, kind = getattr(body, name), shape.entries.get(name)
         if value is None or (kind is None and name in unread):

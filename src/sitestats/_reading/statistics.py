@@ -77,8 +77,9 @@ def read_stats(
             if name not in TOTALS or name not in data:
                 del unread[name]
                 setattr(body, name, None)
-    told = {name: tuple(found) for name, found in known.items()}
-    unread = told | unread | told
+    if known:
+        told = {name: tuple(found) for name, found in known.items()}
+        unread = told | unread | told
     # …completed…
     moment = date or response.received_at
     values = complete(

@@ -195,9 +195,21 @@ def strict_converter() -> cattrs.Converter:
     for alias, hook in _BY_ALIAS.items():
         converter.register_structure_hook_func(partial(operator.eq, alias), hook)
     converter.register_structure_hook_factory(_is_plain_union, _union_hook)
+    converter.register_structure_hook_factory(_is_optional, _optional_hook)
     converter.register_structure_hook_factory(_is_struct, struct_hook)
     converter.register_structure_hook_factory(_is_list, _list_hook)
     return converter
+
+
+def _is_optional(kind: Any) -> bool:
+    return len({NoneType, *(parts := get_args(kind))}) == len(parts) == 2  # noqa: PLR2004
+
+
+def _optional_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """What reads a value or null: cattrs would look for its hook each time."""
+    (one,) = {*get_args(kind)} - {NoneType}
+    hook = converter.get_structure_hook(one)
+    return lambda value, _: None if value is None else hook(value, one)
 
 
 def _is_plain_union(kind: Any) -> bool:
@@ -370,6 +382,8 @@ class Shape:
     """The classes of the entries of requested lists, by name."""
     others: frozenset[str]
     """What the document names and was not requested."""
+    structure: Hook
+    """What reads the model."""
 
 
 @lru_cache(maxsize=256)
@@ -390,7 +404,9 @@ def shape_of(
         name: entry_class(name, names, interval) for name in names if name not in TOTALS
     }
     others = frozenset(FIELD_ROWS.keys() - names)
-    return Shape(tuple(names), _model(in_entries, interval), entries, others)
+    model = _model(in_entries, interval)
+    structure_model = _of_stats_api().get_structure_hook(model)
+    return Shape(tuple(names), model, entries, others, structure_model)
 
 
 @cache
@@ -570,14 +586,13 @@ def structure_stats(
     What was not requested is not looked at. The days of a histogram by *interval* are
     in the zone of *body*, else in the requested *zone*.
     """
-    converter = _of_stats_api()
     values: Mapping[str, Any] = body
     if not shape.others.isdisjoint(body):
         values = {name: body[name] for name in body if name not in shape.others}
-    problems = dict[str, tuple[Problem, ...]]()
-    lists = dict[str, tuple[Any, ...]]()
+    problems: dict[str, tuple[Problem, ...]] = {}
+    lists: dict[str, tuple[Any, ...]] = {}
     try:
-        made = converter.structure(values, shape.model)
+        made = shape.structure(values, shape.model)
     except ClassValidationError:
         values = dict(values)
         rows: Any = _decoded(values.get("histogram"))
@@ -601,11 +616,10 @@ def _readable(
     """The model without the *values* that can't be read, the problems of those that
     were requested, and the entries that can be read of lists with others.
     """
-    converter = _of_stats_api()
     problems = dict[str, list[Problem]]()
     lists = dict[str, tuple[Any, ...]]()
     try:
-        return converter.structure(values, shape.model), {}, {}
+        return shape.structure(values, shape.model), {}, {}
     except ClassValidationError as error:
         for name, problem in problems_of(error, "$", "2.3"):
             values.pop(name, None)
@@ -615,7 +629,7 @@ def _readable(
         for cause, note in error.group_exceptions()[0]:
             if isinstance(cause, PartlyReadError) and cause.readable:
                 lists[note.name] = cause.readable
-    made = converter.structure(values, shape.model)
+    made = shape.structure(values, shape.model)
     return made, {name: tuple(found) for name, found in problems.items()}, lists
 
 
