@@ -141,7 +141,13 @@ class SiteStatsError(Value, Exception):
     """Base class of every error that this package raises on purpose."""
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return Exception.__reduce__(self)
+        known: tuple[attrs.Attribute[Any], ...] = getattr(self, "__attrs_attrs__", ())
+        if not known:
+            return Exception.__reduce__(self)
+        # Exception has each attribute twice, and tools that hash arguments hash this.
+        names = [field.name for field in known]
+        notes = {n: value for n, value in vars(self).items() if n not in names}
+        return type(self), tuple(getattr(self, n) for n in names), notes or None
 
     def __str__(self) -> str:
         return str(getattr(self, "message", super().__str__()))
