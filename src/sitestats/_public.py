@@ -36,19 +36,19 @@ class Public:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """For pydantic and FastAPI: a value with ``from_dict`` has its own schema, and
-        other attrs classes are an instance, whose JSON has its values by their names.
+        what else becomes JSON is an instance.
         """
         if hasattr(cls, "from_dict"):
             from sitestats._reading.shapes import schema_of
 
             return schema_of(source, handler)
-        if not hasattr(cls, "__attrs_attrs__"):
+        to_json = getattr(cls, "to_dict", dict if issubclass(cls, Mapping) else None)
+        if to_json is None:
             return handler(source)
-        from attrs import asdict
         from pydantic_core import core_schema as schema
 
         serialization = schema.plain_serializer_function_ser_schema(
-            asdict, return_schema=schema.dict_schema()
+            to_json, return_schema=schema.dict_schema()
         )
         return schema.is_instance_schema(cls, serialization=serialization)
 

@@ -30,6 +30,7 @@ MODULES: Final = (
     "sitestats.types",
     "sitestats.emulator",
     "sitestats.provisioning",
+    "sitestats.analysis",
 )
 
 

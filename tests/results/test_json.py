@@ -453,6 +453,31 @@ def test_an_application_takes_and_returns_every_kind() -> None:
             assert browser.get(f"/any/{number}").json() == {"a": [sent]}
 
 
+def test_an_application_returns_what_is_not_read_again() -> None:
+    """Tables, their columns, settings and headers, with or without an annotation."""
+    fastapi = pytest.importorskip("fastapi")
+    client = pytest.importorskip("fastapi.testclient").TestClient
+    compared = Emulator.demo().client().stats.compare(QUERY)
+    table, headers = compared.largest(1), compared.now.headers
+    app = fastapi.FastAPI()
+    results = {"retries": sitestats.RetryPolicy(), "table": table, "one": table.body[0]}
+    for name, result in {**results, "headers": headers}.items():
+        view = returning(result)
+        view.__annotations__ = {"return": type(result)}
+        app.get(f"/{name}")(view)
+    app.get("/all")(returning(results))
+    app.get("/any", response_model=dict[str, Any])(returning(results))
+    sent = {
+        name: json.loads(json.dumps(one.to_dict())) for name, one in results.items()
+    }
+    assert sent["table"]["body"][0] == sent["one"]
+    with client(app) as browser:
+        assert browser.get("/openapi.json").status_code == 200
+        for name, values in {**sent, "all": sent, "any": sent}.items():
+            assert browser.get(f"/{name}").json() == values
+        assert browser.get("/headers").json() == {**headers}
+
+
 def test_half_of_an_emoji_is_an_escape_in_json() -> None:
     """Visitors choose the text of pages, and it must not break a view: UTF-8 has no
     halves of surrogate pairs. In Python the value stays as it was sent.

@@ -183,4 +183,5 @@ def run_celery(emulator: Emulator, worker: Any, task: Any) -> None:
         done = task.delay(hostname)
         stored = worker.AsyncResult(done.id).result
         assert type(stored) is kind, stored
+        assert str(stored) == str(done.result)
         assert len(emulator.requests) - before == (kind is NotFoundError)

@@ -71,6 +71,10 @@ class Problem(Value):
     """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
     the place in a file (``"websites.toml:12:5"``)."""
 
+    def __json__(self) -> dict[str, JsonValue]:
+        """For Celery, which sends the arguments of an error as JSON."""
+        return self.to_dict()
+
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         cited = f" (section {self.section})" if self.section else ""
@@ -114,8 +118,12 @@ def is_harmless(request: HttpRequest | None, *, maybe_done: bool) -> bool:
 
 
 # Celery sends errors as JSON: what that can't hold comes back as a text.
-def _problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
-    return (Problem(given),) if isinstance(given, str) else tuple(given)
+def _problems(
+    given: str | Iterable[Problem | Mapping[str, str]],
+) -> tuple[Problem, ...]:
+    if isinstance(given, str):
+        return (Problem(given),)
+    return tuple(one if isinstance(one, Problem) else Problem(**one) for one in given)
 
 
 def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -133,8 +141,10 @@ def _few(problems: tuple[Problem, ...]) -> str:
     return f"({shown}, … {more:,} more)" if more > 0 else repr(problems)
 
 
-def _request(given: str | HttpRequest | None) -> HttpRequest | None:
-    return given if isinstance(given, HttpRequest) else None
+def _request(given: Mapping[str, str] | HttpRequest | None) -> HttpRequest | None:
+    if isinstance(given, Mapping):
+        return HttpRequest(given["method"], given["path"])
+    return given
 
 
 class SiteStatsError(Value, Exception):

@@ -25,6 +25,7 @@ from sitestats._configuration.secrets import (
 )
 from sitestats._public import Public
 from sitestats._wire.messages import Credentials
+from sitestats._wire.values import InJson
 
 if TYPE_CHECKING:
     import ssl
@@ -111,7 +112,7 @@ def checked_verify(given: Any) -> bool | str | ssl.SSLContext:
 
 
 @attrs.frozen
-class RetryPolicy(Public):
+class RetryPolicy(InJson):
     """How often a request is retried, and after how many seconds.
 
     The wait before the n-th retry is random: from half of

@@ -10,12 +10,10 @@ import attrs
 from sitestats._base.text import cut, plain
 from sitestats._display.describe import Chart, Heading, Part, Shown, describe, grid_of
 from sitestats._display.labels import IN_ASCII, MOST_ROWS
-from sitestats._results.bases import HasLists
+from sitestats._results.bases import Displayed, HasLists
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats._results.bases import Displayed
 
 _WIDEST: Final = 56
 """Characters of a cell of a repr; a longer one is cut."""

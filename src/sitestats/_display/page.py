@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from sitestats._base.text import encodable
 from sitestats._display.display import Display
 from sitestats._display.labels import MOST_ROWS
 from sitestats._display.markdown import text
+from sitestats._results.bases import Displayed
 
-if TYPE_CHECKING:
-    from sitestats._results.bases import Displayed
-
-Block: TypeAlias = "Displayed | Display | str"
+Block: TypeAlias = Displayed | Display | str
 """What stands on a page: a result, a ``Display`` of one, or a text."""
 
 _BODY: Final = (

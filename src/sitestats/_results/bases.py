@@ -42,7 +42,7 @@ from sitestats._base.text import did_you_mean, shown
 from sitestats._public import Public, explained, missing
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import JsonName, Value, for_json
+from sitestats._wire.values import InJson, JsonName, Value, for_json
 
 from . import late
 from .tables import Column, beside, column_of, count_rows, to_dicts
@@ -352,7 +352,7 @@ class Displayed(Public):
 
 
 @attrs.frozen(repr=False)
-class Table(HasRows[Never], Displayed):
+class Table(HasRows[Never], Displayed, InJson):
     """Columns below a title: what is displayed, a frame, and a sheet of a workbook.
 
     >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)

@@ -21,7 +21,7 @@ from sitestats._public import Public
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.parameters import can_filter, in_order, is_documented
 from sitestats._wire.messages import JsonValue
-from sitestats._wire.values import for_json
+from sitestats._wire.values import InJson, for_json
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A count in JSON. Frames and databases have 64 bits, also for a difference of two."""
@@ -68,7 +68,7 @@ def kind_of(name: str) -> Kind:
 
 
 @attrs.frozen
-class Column(Public):
+class Column(InJson):
     """One column: its name, what it holds, and its cells."""
 
     name: str

@@ -75,6 +75,10 @@ class HttpRequest(Public):
         """The method and the path, for the JSON of an error."""
         return {"method": self.method, "path": self.path}
 
+    def __json__(self) -> dict[str, JsonValue]:
+        """For Celery, which sends the arguments of an error as JSON."""
+        return self.to_dict()
+
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 

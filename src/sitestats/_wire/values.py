@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date
+from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -29,19 +30,17 @@ class Pickled:
         return value
 
 
-class Value(Public):
-    """A value that becomes JSON, by which other libraries know it.
+class InJson(Public):
+    """What becomes JSON, by which other libraries know it.
 
-    FastAPI and pydantic use that JSON, and so does ``make_converter``. ``dict`` makes
-    it, too: FastAPI calls that for what is in a dict.
+    FastAPI and pydantic use that JSON. ``dict`` makes it, too: FastAPI calls that for
+    what is in a dict.
     """
 
     __slots__ = ()
 
     _worked_out: ClassVar[tuple[str, ...]] = ()
     """The properties that its JSON has beside its attributes."""
-    _is_typed: ClassVar[bool] = False
-    """Whether people write its JSON: a name that it does not have is a mistake then."""
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The values by their names, ready for JSON."""
@@ -68,6 +67,15 @@ class Value(Public):
                 return name.value
             raise TypeError(str(missing(type(self), name)))
 
+
+class Value(InJson):
+    """A value that becomes JSON, and is read again from it."""
+
+    __slots__ = ()
+
+    _is_typed: ClassVar[bool] = False
+    """Whether people write its JSON: a name that it does not have is a mistake then."""
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         # Tools that hash arguments, such as Streamlit, hash this.
         return Pickled, (type(self), self.__getstate__())
@@ -89,7 +97,7 @@ class Value(Public):
 
 
 @cache
-def _serializer(kind: type[Value]) -> Any:
+def _serializer(kind: type[InJson]) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind).serializer
@@ -119,6 +127,6 @@ def for_json(value: Any) -> JsonValue:
         return {name: for_json(item) for name, item in items}
     if isinstance(value, list | tuple):
         return [*map(for_json, cast("list[Any]", value))]
-    if isinstance(value, type):
-        value = value.__name__
+    if isinstance(value, type | Enum):
+        value = value.value if isinstance(value, Enum) else value.__name__
     return cast("JsonValue", value.to_dict() if hasattr(value, "to_dict") else value)

@@ -13,6 +13,7 @@ import attrs
 from sitestats._base.errors import InvalidInputError, Problem, warn
 from sitestats._base.text import did_you_mean, shown
 from sitestats._query.rules import Problems
+from sitestats._wire.values import InJson
 
 from ._files import OF_THE_SERVICE, folded, read_list
 from ._mistakes import problem, refuse
@@ -50,7 +51,7 @@ _IGNORE: Final = ", or ignore it by ignore_columns=True (--ignore-columns)"
 
 
 @attrs.frozen
-class ListedHostname:
+class ListedHostname(InJson):
     """A host name of a list: see ``read_hostnames``."""
 
     text: str
