@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -136,6 +138,30 @@ def test_periods_that_share_days_are_told_once(client: Client) -> None:
             compare()
         assert [warning.filename for warning in told] == [__file__]
     client.stats.compare(week, against=week.where(country="US"))
+
+
+@pytest.mark.parametrize(
+    ("query", "against", "words"),
+    [
+        (QUERY.during("2026-02"), "previous-month", ""),
+        (QUERY.during("2026-02"), "2025", "28 and 365 days"),
+        (QUERY.last(days=7), ("2026-02-01", "2026-02-05"), "5 and 7 days"),
+        (QUERY.on("yesterday"), ("2026-02-01", "2026-02-02"), "1 and 2 days"),
+    ],
+)
+def test_periods_of_other_lengths_are_told(
+    client: Client, query: StatsQuery, against: Any, words: str
+) -> None:
+    """A month has fewer visitors than a year, whatever became of the website. Months
+    themselves are compared as they are.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        client.stats.compare(query, against=against)
+        client.stats.compare([query, query], against=against)
+    assert len(told) == 2 * bool(words)
+    assert all(re.search(words, str(one.message)) for one in told)
+    assert {one.filename for one in told} <= {__file__}
 
 
 def test_a_change() -> None:
@@ -280,6 +306,7 @@ def test_events_are_compared(client: Client) -> None:
 # --- histograms -------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:periods of 7 and 9 days")
 def test_each_day_is_beside_its_own_of_the_other_period() -> None:
     """The periods are aligned by their first days, not by their first entries."""
     monday = dt.date(2026, 6, 1)

@@ -149,7 +149,7 @@ def test_the_types_are_the_same_when_a_website_fails(client: Client) -> None:
     queries = [query, query.website("nobody.example")]
     found = client.stats.get_many(queries).collect()
     assert [*found.to_pandas().dtypes] == [*found[:1].to_pandas().dtypes]
-    before = client.stats.get_many([query.on("today-9d")]).collect()
+    before = client.stats.get_many([query.between("today-9d", "today-6d")]).collect()
     for frame in (found, found.compare_to(before)):
         pivoted = frame.to_pandas().pivot(
             index="first_day", columns="hostname", values="visitors"

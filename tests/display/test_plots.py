@@ -257,6 +257,7 @@ def xs_of(axes: Any) -> list[list[float]]:
     return [[*line.get_xdata(orig=False)] for line in axes.lines]
 
 
+@pytest.mark.filterwarnings("ignore:periods of 3 and 5 days")
 def test_two_periods_lie_on_each_other() -> None:
     """Each day is below its own of the other period. Where one is longer, the axis has
     its dates, which do not lead into the future.

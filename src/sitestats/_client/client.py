@@ -286,7 +286,8 @@ class StatsAPI(API[Runner]):
         Returns:
             Totals and lists of both periods, with their changes, absolute and in
             percent. Many queries become a table, frames and a plot; a query that failed
-            has its error there. Periods that share days get a ``SiteStatsWarning``.
+            has its error there. Periods that share days, or whose lengths differ by
+            more than months do, get a ``SiteStatsWarning``.
 
         Raises:
             InvalidInputError: The query breaks a rule, or its period is not known. No

@@ -49,6 +49,8 @@ from .changes import DAYS, Change, Changes, Compared, changed_columns, changes_o
 
 ComparedT = TypeVar("ComparedT", bound="Iterable[Comparison]")
 
+_MONTHS: Final = 31 / 28
+"""The ratio of the lengths of two months, which are compared all the same."""
 _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "direction")
 
 
@@ -139,9 +141,9 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         days; empty without a difference. Every form of a comparison shows it.
 
         >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
-        >>> other = query.between("today-3d", "today-2d")
+        >>> other = query.website("blog.semicomplete.com").on("today-2d")
         >>> client.stats.compare(query, against=other).differs
-        '1 day against 2 days'
+        'semicomplete.com against blog.semicomplete.com'
         """
         sides = ((label_of(o.query), _length(o)) for o in (self.now, self.before))
         differing = (pair for pair in zip(*sides, strict=True) if len({*pair}) > 1)
@@ -286,16 +288,32 @@ def cells_of_totals(
     ]
 
 
-def _length(stats: Stats) -> str:
+def _days(stats: Stats) -> int:
+    """How many days a result is about; 0 where it is not known."""
     if stats.first_day is None or stats.last_day is None:
-        return "days that are not known"
-    return counted((stats.last_day - stats.first_day).days + 1, "day")
+        return 0
+    return (stats.last_day - stats.first_day).days + 1
+
+
+def _length(stats: Stats) -> str:
+    days = _days(stats)
+    return counted(days, "day") if days else "days that are not known"
 
 
 def warned(comparisons: ComparedT) -> ComparedT:
-    """The comparisons, with one warning if periods share days."""
+    """The comparisons, with a warning if periods share days, and one if their lengths
+    differ by more than those of months.
+    """
     if (most := max(map(_shared_days, comparisons), default=0)) > 0:
         warn(f"the two periods that are compared share {counted(most, 'day')}")
+    for lengths in ({_days(one.now), _days(one.before)} for one in comparisons):
+        few, many = min(lengths), max(lengths)
+        if few and many > few * _MONTHS:
+            warn(
+                f"periods of {few} and {many} days are compared, so totals differ by "
+                "that, too: compare periods of one length, as against='previous-year'"
+            )
+            break
     return comparisons
 
 

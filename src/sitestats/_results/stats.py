@@ -114,7 +114,8 @@ class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
     body: bytes = b""
     """The response's body as it was received."""
     from_store: bool = False
-    """Whether the response comes from ``Client(store=…)``, without a request."""
+    """Whether the response comes from ``Client(store=…)``, without a request. Its JSON
+    has ``responded_at`` alone: whoever reads it has another store."""
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _values: Mapping[str, Any] = attrs.field(alias="values")
     _unread: Mapping[str, tuple[Problem, ...]] = attrs.field(
