@@ -202,25 +202,15 @@ def drawn(client: Client) -> list[Any]:
     ]
 
 
-def contrast(one: object, other: object) -> float:
-    """How well two colours are told apart: from 1 to 21."""
-    lights = []
-    for colour in (one, other):
-        parts = [
-            part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4
-            for part in to_rgb(colour)  # type: ignore[arg-type]
-        ]
-        red, green, blue = parts
-        lights.append(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
-    return max(lights) / min(lights)
+def brightness(colour: Any) -> float:
+    """How light a colour is: from 0 to 1."""
+    return sum(to_rgb(colour)) / 3
 
 
 @pytest.mark.parametrize(
-    ("style", "page", "least"), [("dark_background", "black", 3), ("default", "w", 2)]
+    ("style", "page"), [("dark_background", "black"), ("default", "w")]
 )
-def test_what_is_drawn_is_seen(
-    client: Client, style: str, page: str, least: float
-) -> None:
+def test_what_is_drawn_is_seen(client: Client, style: str, page: str) -> None:
     """Bars and lines stand out from the page, and from each other."""
     with plt.style.context(style):
         for result in drawn(client):
@@ -235,7 +225,8 @@ def test_what_is_drawn_is_seen(
                 one if isinstance(one, str) else one.get_facecolor() for one in colours
             ]
             colours += [patch.get_facecolor() for patch in ax.patches[:1]]
-            assert all(contrast(one, page) >= least for one in colours)
+            page_light = brightness(page)
+            assert all(abs(brightness(one) - page_light) > 0.3 for one in colours)
             plt.close("all")
 
 

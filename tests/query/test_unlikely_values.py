@@ -55,6 +55,7 @@ def told(call: Callable[[], Any]) -> list[str]:
         ({"os_name": "MacOS"}, "did you mean 'macOS'?"),
         ({"os_name": "macos*"}, "did you mean 'macOS*'?"),
         ({"browser_name": "Firefox 120"}, "did you mean 'Firefox'?"),
+        ({"os_name": "Mac OS"}, "did you mean 'macOS'?"),
         ({"os_name": "Windows 11"}, "did you mean 'Windows'?"),
         ({"os_name": "Mac OS X 10.15"}, "did you mean 'macOS'?"),
         ({"browser_name": "Mobile Safari"}, "did you mean 'Safari'?"),

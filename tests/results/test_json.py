@@ -367,6 +367,8 @@ YEAR_1 = "0001-01-01T00:00:00+00:00"
         (Stats, ("responded_at",), YEAR_1),
         (Stats, ("query", "website_timezone"), {}),
         (Entries[HistogramEntry], ("items", 0, "start"), YEAR_1),
+        (Entries[HistogramEntry], ("items", 0, "hour"), 23),
+        (HourEntry, ("date",), "2020-01-01"),
         (Changes, ("name",), "nothing"),
         (Changes, ("key",), "pageviews"),
         (Changes, ("items", 0, "counts", "pageviews"), ...),

@@ -14,7 +14,7 @@ import attrs
 
 from sitestats._base.fields import TOTALS
 from sitestats._base.text import counted
-from sitestats._comparison.changes import DAYS, OF_HOURS, Changes
+from sitestats._comparison.changes import DAYS, OF_HOURS, Change, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
 from sitestats._display.labels import (
@@ -219,11 +219,10 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     periods = filter(None, [period(comparison.now), against(comparison)])
     yield Heading(label_of(comparison.now.query), joined(", ".join(periods), differs))
     rows = [
-        (heading(name), change.now, change.before, change.absolute, change.percent)
-        for name, change in comparison.totals.items()
+        (heading(name), *_sides(change)) for name, change in comparison.totals.items()
     ]
     if rows:
-        columns = of_rows(("", "now", "before", "change", "percent"), rows)
+        columns = of_rows(("", *_SIDES), rows)
         yield grid_of(Table("totals", columns), top)
     for name, changes in comparison.lists.items():
         # There is room for a histogram where nothing else was requested.
@@ -291,20 +290,21 @@ def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[
     yield Heading(counted(len(comparisons), "comparison"), about)
     for total in comparisons.totals:
         rows = comparisons._rows(total)  # noqa: SLF001
-        changes = [row.pair.total(total) for row in rows]
-        columns = [
-            column_of("name", [row.label for row in rows]),
-            column_of("now", [change.now for change in changes]),
-            column_of("before", [change.before for change in changes]),
-            column_of("change", [change.absolute for change in changes]),
-            column_of("percent", [change.percent for change in changes]),
-        ]
+        changes = [(row.label, *_sides(row.pair.total(total))) for row in rows]
+        columns = of_rows(("name", *_SIDES), changes)
         # A label has the days where another row is about the same.
         if periods and not all(row.label.endswith(row.days) for row in rows):
             columns.append(column_of("period", [row.days for row in rows]))
         if periods:
             columns.append(column_of("against", [row.days_before for row in rows]))
         yield grid_of(Table(total, columns), top)
+
+
+_SIDES: Final = ("now", "before", "change", "percent")
+
+
+def _sides(change: Change) -> tuple[float | None, ...]:
+    return change.now, change.before, change.absolute, change.percent
 
 
 def _lists_of(results: HasLists[Any]) -> str:

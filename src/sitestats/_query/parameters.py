@@ -21,7 +21,7 @@ from sitestats._words import filter_advice
 
 from . import periods, rules
 from .rules import METADATA
-from .versions import SENT_VERSION, WITH_HOURS, WITH_METADATA
+from .versions import SENT_VERSION
 
 # --- the names, for type checkers ---------------------------------------------------
 
@@ -66,20 +66,6 @@ class LikelyMistake:
 
 
 @attrs.frozen
-class Since:
-    """The first version that has a parameter, or some of its values."""
-
-    version: int
-    rule: str
-    what: str
-    """What exists from then on, with its verb."""
-    values: frozenset[str] | None = None
-    """The values that earlier versions lack; None means all values."""
-    instead: str = ""
-    """What else a query could do."""
-
-
-@attrs.frozen
 class Parameter:
     """What is known of one parameter."""
 
@@ -94,9 +80,6 @@ class Parameter:
     """Makes the argument of the step again, of a text."""
     always: str | None = attrs.field(default=None, kw_only=True)
     """What is sent if no step sets it; None sends nothing."""
-    since: Since | None = attrs.field(default=None, kw_only=True)
-    is_filter: bool = attrs.field(default=False, kw_only=True)
-    """Whether it leaves traffic out."""
     is_of_pages: bool = attrs.field(default=False, kw_only=True)
     """Whether it is a filter of pages, which a contains search needs."""
     takes_several: bool = attrs.field(default=False, kw_only=True)
@@ -104,6 +87,11 @@ class Parameter:
     values: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     """The values of a filter that has no others."""
     likely_mistakes: tuple[LikelyMistake, ...] = attrs.field(default=(), kw_only=True)
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether it leaves traffic out."""
+        return self.step in {"where", "where_metadata"}
 
 
 def number_in(text: str | None) -> int | None:
@@ -134,7 +122,7 @@ def _events(names: tuple[str, ...]) -> str:
     return "*" if names == ("*",) else rules.events(names)
 
 
-_filter = partial(Parameter, step="where", is_filter=True)
+_filter = partial(Parameter, step="where")
 _OF_PATHS: Final = (
     LikelyMistake(
         "page-slash", "[^/*^]", "no page matches: every path starts with '/'"
@@ -170,18 +158,7 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
         Parameter("timezone", "timezone", rule=periods.timezone),
         Parameter("info", "info", rule=rules.info, read=_flag, always="false"),
         Parameter("events", "events", rule=_events, read=_names),
-        Parameter(
-            "interval",
-            "interval",
-            rule=rules.interval,
-            since=Since(
-                WITH_HOURS,
-                "interval-version",
-                "'hour' exists",
-                frozenset(("hour",)),
-                " or .interval('day')",
-            ),
-        ),
+        Parameter("interval", "interval", rule=rules.interval),
         Parameter("fields", "fields", rule=rules.fields, read=_names),
         _filter("page", is_of_pages=True, likely_mistakes=_OF_PATHS),
         _filter(
@@ -224,8 +201,6 @@ PARAMETERS: Final[Mapping[str, Parameter]] = {
         Parameter(
             METADATA,
             "where_metadata",
-            is_filter=True,
-            since=Since(WITH_METADATA, "metadata-version", "metadata filters exist"),
             likely_mistakes=(
                 LikelyMistake(
                     "metadata-suffix",

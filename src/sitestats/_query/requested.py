@@ -22,11 +22,10 @@ from .parameters import (
     in_order,
     is_documented,
     number_in,
-    parameter_of,
 )
 from .periods import NamedPeriod, order_problems
-from .rules import DEFAULT_LIMIT, broken, is_contains
-from .versions import SENT_VERSION, version_row
+from .rules import DEFAULT_LIMIT, METADATA, broken, is_contains
+from .versions import SENT_VERSION, WITH_HOURS, WITH_METADATA, version_row
 
 
 @attrs.frozen(slots=False)
@@ -215,23 +214,22 @@ def _problems_of(parameters: Parameters) -> Iterator[Problem]:
 
 
 def _too_new(parameters: Parameters) -> Iterator[Problem]:
-    """What the query has that exists only from a later version on, each once."""
-    too_new = dict[str, Problem]()
-    for name, value in parameters.params.items():
-        row = parameter_of(name)
-        if row is None or row.since is None:
-            continue
-        since = row.since
-        if parameters.version >= since.version:
-            continue
-        if since.values is None or value in since.values:
-            message = (
-                f"{since.what} from version {since.version} on and the query is for "
-                f"version {parameters.version}: use .version({since.version})"
-                f"{since.instead}"
-            )
-            too_new[since.rule] = broken(since.rule, message, row.step)
-    yield from too_new.values()
+    """What the query has that exists only from a later version on."""
+    version = parameters.version
+    if parameters.interval == "hour" and version < WITH_HOURS:
+        message = f"'hour' exists {_from(WITH_HOURS, version)} or .interval('day')"
+        yield broken("interval-version", message, "interval")
+    has_metadata = any(name.startswith(METADATA) for name in parameters.params)
+    if has_metadata and version < WITH_METADATA:
+        message = f"metadata filters exist {_from(WITH_METADATA, version)}"
+        yield broken("metadata-version", message, "where_metadata")
+
+
+def _from(first: int, version: int) -> str:
+    return (
+        f"from version {first} on and the query is for version {version}: use "
+        f".version({first})"
+    )
 
 
 def _contains(parameters: Parameters, search: str) -> Iterator[Problem]:

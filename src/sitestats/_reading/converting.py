@@ -291,7 +291,17 @@ def _request(value: Any, _: object) -> HttpRequest:
 def _entry(values: dict[str, Any], asked: Any) -> Entry:
     below = [kind for kind in asked.__subclasses__() if {*kind.columns} <= {*values}]
     kind = below[0] if below else asked
-    return cast("Entry", struct_hook(kind, _converter())(values, kind))
+    entry = cast("Entry", struct_hook(kind, _converter())(values, kind))
+    if isinstance(entry, HourEntry):
+        _check_hour(entry)
+    return entry
+
+
+def _check_hour(entry: HourEntry) -> None:
+    start = entry.start
+    if start and (start.date(), start.hour) != (entry.date, entry.hour):
+        message = f"the hour begins at {start}, not on {entry.date} at {entry.hour}"
+        raise InvalidInputError([Problem(message, where="$.start")])
 
 
 @attrs.frozen
@@ -314,6 +324,8 @@ def _entries(values: dict[str, Any], asked: Any) -> Entries[Any]:
         return entries
     zone = find_zone(about.timezone)
     items = [replace(item, start=_local(item.start, zone)) for item in entries]
+    for item in items:
+        _check_hour(item)
     return attrs.evolve(entries, items=items)
 
 
