@@ -93,11 +93,6 @@ class Broken:
     timeout: float = 30.0
 
 
-def setting(words: str, **env: str) -> Broken:
-    """A variable that no client can be made of."""
-    return Broken("settings", words, env=env, code=2)
-
-
 def answer(words: str, *responses: bytes, code: int = 3, **more: Any) -> Broken:
     """Something else than the service answers."""
     return Broken("connection", words, says(*responses), code=code, **more)
@@ -141,28 +136,44 @@ def certificate(
 FIREWALL = "whoever runs that to let it through"
 GATEWAY = "a gateway on the way can't reach the service"
 PROXY = f"http://u:{PASSWORD}@127.0.0.1"
+SETTINGS = f"""
+ALL_PROXY=socks4://u:{PASSWORD}@127.0.0.1:1080/ | ALL_PROXY is not the address of a pro
+ALL_PROXY=socks://u:{PASSWORD * 20}@127.0.0.1:1 | a password of more than 255 bytes
+HTTP_PROXY={PROXY}:3128⏎                   | HTTP_PROXY is not the address of a proxy
+HTTP_PROXY="{PROXY}:3128"                  | it has a quote at an end
+HTTP_PROXY={PROXY}:3128  # the office's    | it has a '#' and a comment
+HTTP_PROXY=http://u:{PASSWORD}#1@127.0.0.1:3128 | write them as %23
+HTTP_PROXY={PROXY}:3128 & NO_PROXY="localhost" | NO_PROXY is not usable
+SSLKEYLOGFILE=~/none/keys & SITESTATS_BASE_URL=https://a.example | can't be written
+SSL_CERT_FILE=~/none & SITESTATS_BASE_URL=https://a.example | names a file of certificat
+SITESTATS_API_KEY='{KEY}'                  | SITESTATS_API_KEY is not usable: it has a q
+SITESTATS_USER_ID="{USER}"                 | SITESTATS_USER_ID is not usable: it has a q
+SITESTATS_BASE_URL="https://stats.example" | SITESTATS_BASE_URL: The base address is not
+SITESTATS_API_KEY={KEY}⏎                   | SITESTATS_API_KEY is not usable: it ends wi
+SITESTATS_API_KEY= & SITESTATS_API_KEY_FILE=~/empty | names a file that is empty
+SITESTATS_API_KEY= & SITESTATS_API_KEY_FILE={KEY} | names a file that can't be read
+"""
+"""Variables of which no client can be made, where ⏎ is a line end, and words of the
+error."""
+PAGES = f"""
+a wrong path        | 404 Not Found          | 404 Not Found | 3 | Found', sent by
+a firewall          | 403 Forbidden          | Just a moment | 3 | {FIREWALL}
+a login page        | 200 OK                 | Log in        | 5 | a page to log in
+a captive portal    | 511 Network            | Log in        | 4 | log in
+a load balancer without a service | 502 Bad Gateway | 502    | 4 | {GATEWAY}
+a CDN without an origin | 522 Origin | shop.example : 522    | 4 | {GATEWAY}
+a gateway that waited too long | 408 Request Time-out | 408  | 4 | try again
+"""
+"""Pages that others answer with: their status, title, the exit code, and words."""
+
+
 SET_UPS: dict[str, Broken] = {
-    "a wrong path": answer("404 Not Found', sent by nginx", NGINX_404),
-    "a firewall": answer(FIREWALL, page("Just a moment...", "403 Forbidden")),
     "a gateway's own login": answer(
         FIREWALL, page("401", "401 Unauthorized", 'WWW-Authenticate: Basic realm="x"')
     ),
-    "a login page": answer("a page to log in", page("Log in", "200 OK"), code=5),
-    "a captive portal": answer(
+    "a redirect to a portal": answer(
         "http://portal.example/",
         page("Moved", "302 Found", "Location: http://portal.example/?u=1"),
-    ),
-    "a captive portal with a status": answer(
-        "log in", page("Log in", "511 Network Authentication Required"), code=4
-    ),
-    "a load balancer without a service": answer(
-        GATEWAY, page("502 Bad Gateway", "502 Bad Gateway"), code=4
-    ),
-    "a CDN without an origin": answer(
-        GATEWAY, page("shop.example | 522: timed out", "522 Origin"), code=4
-    ),
-    "a gateway that waited too long": answer(
-        "try again", page("408", "408 Request Time-out"), code=4
     ),
     "a text of a web server": answer(
         "404 page not found (status 404, GET /api/websites): the service responds with",
@@ -174,91 +185,6 @@ SET_UPS: dict[str, Broken] = {
         "check the base address",
         refusal(404, status=404, message="/dash/api/websites"),
         env={"SITESTATS_BASE_URL": "%s/dash"},
-    ),
-    # What was set.
-    "a SOCKS proxy of another kind": setting(
-        "ALL_PROXY is not the address of a proxy",
-        ALL_PROXY=f"socks4://u:{PASSWORD}@127.0.0.1:1080/",
-    ),
-    "a SOCKS password of 300 bytes": setting(
-        "ALL_PROXY has a user name or a password of more than 255 bytes",
-        ALL_PROXY=f"socks://u:{PASSWORD * 20}@127.0.0.1:1080/",
-    ),
-    "a proxy with a line end": setting(
-        "HTTP_PROXY is not the address of a proxy", HTTP_PROXY=f"{PROXY}:3128\n"
-    ),
-    "a proxy within quotes": setting(
-        "it has a quote at an end", HTTP_PROXY=f'"{PROXY}:3128"'
-    ),
-    "a proxy with a comment": setting(
-        "it has a '#' and a comment", HTTP_PROXY=f"{PROXY}:3128  # the office's"
-    ),
-    "a proxy with a # in its password": setting(
-        "write them as %23", HTTP_PROXY=f"http://u:{PASSWORD}#1@127.0.0.1:3128"
-    ),
-    "exceptions within quotes": setting(
-        "NO_PROXY is not usable", HTTP_PROXY=f"{PROXY}:3128", NO_PROXY='"localhost"'
-    ),
-    "a key log that can't be written": setting(
-        "SSLKEYLOGFILE names a file that can't be written",
-        SSLKEYLOGFILE="~/none/keys",
-        SITESTATS_BASE_URL="https://a.example",
-    ),
-    "certificates that are not there": setting(
-        "SSL_CERT_FILE names a file of certificates in PEM format",
-        SSL_CERT_FILE="~/none",
-        SITESTATS_BASE_URL="https://a.example",
-    ),
-    "a key within quotes": setting(
-        "SITESTATS_API_KEY is not usable: it has a quote at an end",
-        SITESTATS_API_KEY=f"'{KEY}'",
-    ),
-    "a user ID within quotes": setting(
-        "SITESTATS_USER_ID is not usable: it has a quote at an end",
-        SITESTATS_USER_ID=f'"{USER}"',
-    ),
-    "a base address within quotes": setting(
-        "SITESTATS_BASE_URL: The base address is not valid",
-        SITESTATS_BASE_URL='"https://stats.example"',
-    ),
-    "a key with a line end": setting(
-        "SITESTATS_API_KEY is not usable: it ends with a line end",
-        SITESTATS_API_KEY=f"{KEY}\r\n",
-    ),
-    "a variable that no shell replaced": setting(
-        "SITESTATS_API_KEY is not usable: it is the name of a variable",
-        SITESTATS_API_KEY="${ANALYTICS_KEY}",
-    ),
-    "a key after its name": setting(
-        "SITESTATS_API_KEY is not usable: it begins with the name of its variable",
-        SITESTATS_API_KEY=f"SITESTATS_API_KEY={KEY}",
-    ),
-    "a template that nobody filled in": setting(
-        "SITESTATS_API_KEY is not usable: it stands for the value",
-        SITESTATS_API_KEY="{{ analytics.key }}",
-    ),
-    "a line end that is written out": setting(
-        "SITESTATS_API_KEY is not usable: it ends with a backslash",
-        SITESTATS_API_KEY=f"{KEY}\\n",
-    ),
-    "a key that is masked": setting(
-        "SITESTATS_API_KEY is not usable: it is masked",
-        SITESTATS_API_KEY=f"{KEY[:8]}******",
-    ),
-    "a key and a user ID in each other's place": setting(
-        "SITESTATS_API_KEY is not usable: the API key and the user ID are in each",
-        SITESTATS_API_KEY=USER,
-        SITESTATS_USER_ID=KEY,
-    ),
-    "an empty key file": setting(
-        "SITESTATS_API_KEY_FILE names a file that is empty",
-        SITESTATS_API_KEY="",
-        SITESTATS_API_KEY_FILE="~/empty",
-    ),
-    "a key in place of its file": setting(
-        "SITESTATS_API_KEY_FILE names a file that can't be read",
-        SITESTATS_API_KEY="",
-        SITESTATS_API_KEY_FILE=KEY,
     ),
     "a user ID without a key": service(
         "API key",
@@ -385,6 +311,14 @@ SET_UPS: dict[str, Broken] = {
         FIREWALL, LISTED, page("Blocked", "403 Forbidden"), arguments=(HOST,)
     ),
 }
+for row in SETTINGS.strip().splitlines():
+    variables, words = row.split(" | ")
+    pairs = [one.split("=", 1) for one in variables.strip().split(" & ")]
+    env = {name: value.replace("⏎", "\r\n") for name, value in pairs}
+    SET_UPS[variables[:40]] = Broken("settings", words, env=env, code=2)
+for row in PAGES.strip().splitlines():
+    name, status, title, code, words = (cell.strip() for cell in row.split(" | "))
+    SET_UPS[name] = answer(words, page(title, status), code=int(code))
 
 
 @pytest.fixture(params=SET_UPS)

@@ -159,22 +159,17 @@ class Content:
     @classmethod
     def of(cls, lines: Sequence[str], hostname: str) -> Content:
         """Look at the first *lines*."""
-        start, told = _first_line(lines, hostname), ""
-        first = "".join(lines[start : start + 1])
-        # The separator may be a tab.
+        separators, told = _SEPARATORS, False
+        start, first = _first_line(lines, 0, hostname)
         if separator := _SEPARATOR_LINE.fullmatch(first.strip("\r\n")):
-            told = separator[1]
-            start += 1 + _first_line(lines[start + 1 :], hostname)
-            first = "".join(lines[start : start + 1])
-        first = first.strip()
+            separators, told = separator[1], True
+            start, first = _first_line(lines, start + 1, hostname)
         widths = {
             separator: _width_of_header(lines, start, separator, hostname)
-            for separator in told or _SEPARATORS
+            for separator in separators
         }
-        best = max(widths, key=lambda separator: widths[separator])
-        if not widths[best] and not told:
-            best = max(_SEPARATORS, key=first.count)
-        return cls(start, first, best, has_header=told != "" or widths[best] > 0)
+        best = max(widths, key=lambda one: (widths[one], first.count(one)))
+        return cls(start, first.strip(), best, has_header=told or widths[best] > 0)
 
     @property
     def is_names(self) -> bool:
@@ -188,17 +183,16 @@ class Content:
         return len(cells) == 1 or not any(map(_is_host, cells))
 
 
-def _first_line(lines: Iterable[str], hostname: str) -> int:
-    """The index of the first line that is no comment, or that names the columns."""
-    for index, line in enumerate(map(str.strip, lines)):
-        if line and (line[0] != "#" or hostname in _cells_of(line)):
-            return index
-    return 0
-
-
-def _cells_of(line: str) -> set[str]:
-    separator = max(_SEPARATORS, key=line.count)
-    return {folded(cell) for cell in line.split(separator)}
+def _first_line(lines: Sequence[str], start: int, hostname: str) -> tuple[int, str]:
+    """The first line from *start* on that is no comment, or that names the columns, and
+    its index.
+    """
+    for index, line in enumerate(lines[start:], start):
+        text = line.strip()
+        cells = map(folded, re.split(f"[{_SEPARATORS}]", text))
+        if text and (text[0] != "#" or hostname in cells):
+            return index, line
+    return 0, ""
 
 
 def _reader(lines: Iterable[str], separator: str) -> Any:
