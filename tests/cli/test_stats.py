@@ -485,9 +485,11 @@ def test_a_narrow_terminal_cuts_no_date_and_no_number(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Text wraps; columns without room are left out from the right, and named. A
-    terminal gets no workbook.
+    terminal of no width has the usual one, and gets no workbook.
     """
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "visitors" in run("stats", HOST, *LAST).out
     monkeypatch.setenv("COLUMNS", "60")
     done = run("stats", HOST, "--last", 2, "--each=day", "-f", "visitors,pageviews")
     assert done.out.count(str(TODAY - timedelta(days=1))) == 2

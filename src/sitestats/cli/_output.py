@@ -85,7 +85,10 @@ def make_console() -> Console:
 
     # Programs that read a pipe expect whole lines.
     width = None if sys.stdout.isatty() else 1_000_000
-    return TableConsole(width=width, highlight=False, emoji=False, markup=False)
+    console = TableConsole(width=width, highlight=False, emoji=False, markup=False)
+    # With COLUMNS=0, which some shells set, nothing would be printed.
+    console.width = console.width or 80
+    return console
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str]) -> None:
