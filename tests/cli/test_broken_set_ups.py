@@ -145,7 +145,7 @@ HTTP_PROXY={PROXY}:3128  # the office's    | it has a '#' and a comment
 HTTP_PROXY=http://u:{PASSWORD}#1@127.0.0.1:3128 | write them as %23
 HTTP_PROXY={PROXY}:3128 & NO_PROXY="localhost" | NO_PROXY is not usable
 SSLKEYLOGFILE=~/none/keys & SITESTATS_BASE_URL=https://a.example | can't be written
-SSL_CERT_FILE=~/none & SITESTATS_BASE_URL=https://a.example | names a file of certificat
+SSL_CERT_FILE=~/none & SITESTATS_BASE_URL=https://a.example | names a file of cert
 SITESTATS_API_KEY='{KEY}'                  | SITESTATS_API_KEY is not usable: it has a q
 SITESTATS_USER_ID="{USER}"                 | SITESTATS_USER_ID is not usable: it has a q
 SITESTATS_BASE_URL="https://stats.example" | SITESTATS_BASE_URL: The base address is not

@@ -112,7 +112,8 @@ def load_fields(
     """
     data: object
     if isinstance(source, str | os.PathLike):
-        name, data = os.fspath(source), Path(source).read_bytes()
+        name = os.fsdecode(source)
+        data = Path(name).read_bytes()
     else:
         name = str(getattr(source, "name", "<file>"))
         # Other things have no read(), and files of text no bytes.
