@@ -1,4 +1,4 @@
-"""Deliver responses with their faults on a socket; llhttp reads the requests."""
+"""Deliver responses with their faults on a socket, where h11 reads the requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from http.client import responses
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any, Final, cast
 
-import httptools
+import h11
 
 from sitestats._wire.messages import HttpResponse
 
@@ -23,6 +23,8 @@ from ._responses import framed, json_response
 
 _PIECE: Final = 65_536
 """The most bytes that are read at once."""
+_LONGEST_HEAD: Final = 1_000_000
+"""The most bytes of an address with its headers; the service allows fewer."""
 
 
 class _Server(ThreadingTCPServer):
@@ -64,46 +66,47 @@ class _Connection(BaseRequestHandler):
         self._is_over = False
 
     def handle(self) -> None:
-        parser = self._parser = httptools.HttpRequestParser(self)
-        while not self._is_over and (data := self._socket.recv(_PIECE)):
+        received = b""
+        while not self._is_over:
+            # h11 only reads: it would refuse to send what a fault does.
+            reader = h11.Connection(h11.SERVER, max_incomplete_event_size=_LONGEST_HEAD)
+            if received:
+                reader.receive_data(received)
             try:
-                parser.feed_data(data)
-            except httptools.HttpParserUpgrade:
-                # Java's client offers HTTP/2, and goes on without.
-                parser = self._parser = httptools.HttpRequestParser(self)
-            except httptools.HttpParserCallbackError as error:
-                raise cast("BaseException", error.__context__) from None
-            except httptools.HttpParserError as error:
-                self._refuse(f"This is not HTTP: {error}")
+                request = self._read(reader)
+            except h11.RemoteProtocolError as wrong:
+                self._refuse(wrong.error_status_hint, f"This is not HTTP: {wrong}")
+                return
+            if request is None:
+                return
+            self._is_over = reader.their_state in {h11.MUST_CLOSE, h11.CLOSED}
+            self._respond(request)
+            received, _ = reader.trailing_data
 
-    # The parser calls the next five methods.
+    def _read(self, reader: h11.Connection) -> RecordedRequest | None:
+        """The next request; None if the client has closed the connection."""
+        head, body = None, b""
+        while True:
+            event = reader.next_event()
+            if event is h11.NEED_DATA:
+                # curl waits a second for this before it sends a large file.
+                if reader.they_are_waiting_for_100_continue:
+                    self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                    reader.send(h11.InformationalResponse(status_code=100, headers=[]))
+                data = self._socket.recv(_PIECE)
+                if not data:
+                    return None
+                reader.receive_data(data)
+            elif isinstance(event, h11.Request):
+                head = event
+            elif isinstance(event, h11.Data):
+                body += event.data
+            elif head is not None:
+                headers = [(n.decode(), v.decode("latin-1")) for n, v in head.headers]
+                method, target = head.method.decode(), head.target.decode()
+                return RecordedRequest.of(method, target, headers, body)
 
-    def on_message_begin(self) -> None:
-        self._target = b""
-        self._headers: list[tuple[str, str]] = []
-        self._pieces: list[bytes] = []
-
-    def on_url(self, piece: bytes) -> None:
-        self._target += piece
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        # curl waits a second for this before it sends a large file.
-        if any(name.lower() == "expect" for name, _ in self._headers):
-            self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    def on_body(self, piece: bytes) -> None:
-        self._pieces.append(piece)
-
-    def on_message_complete(self) -> None:
-        if self._is_over:
-            return
-        method, body = self._parser.get_method().decode(), b"".join(self._pieces)
-        target = self._target.decode("ascii")
-        request = RecordedRequest.of(method, target, self._headers, body)
-        self._is_over = not self._parser.should_keep_alive()
+    def _respond(self, request: RecordedRequest) -> None:
         response, fault = self._served.handle_recorded(request)
         if fault.latency and self._served.ending.wait(fault.latency):
             self._is_over = True
@@ -114,15 +117,13 @@ class _Connection(BaseRequestHandler):
             self._socket.close()
             self._is_over = True
         else:
-            self._send(response, fault, is_head=method == "HEAD")
+            self._send(response, fault, is_head=request.method == "HEAD")
 
-    def _refuse(self, text: str) -> None:
+    def _refuse(self, status: int, text: str) -> None:
         """Refuse what is not HTTP, in the form of the service's other errors."""
-        if not self._is_over:
-            error = {"ok": False, "error": text}
-            response = json_response(400, error, {"connection": "close"})
-            self._send(response, NO_FAULT, is_head=False)
-        self._is_over = True
+        error = {"ok": False, "error": text}
+        response = json_response(status, error, {"connection": "close"})
+        self._send(response, NO_FAULT, is_head=False)
 
     def _send(self, response: HttpResponse, fault: Fault, *, is_head: bool) -> None:
         status = f"HTTP/1.1 {response.status} {responses.get(response.status, '')}"
