@@ -145,6 +145,23 @@ def test_a_difference_from_the_query_is_a_warning(
     assert stats.visitors == 41
 
 
+def test_several_entries_of_a_unit_are_a_warning() -> None:
+    """A sum over them would count a day twice, or call days months. An hour comes twice
+    when summer time ends.
+    """
+    histogram = QUERY.fields("histogram")
+    days = [{"date": "2026-03-29", "pageviews": 1, "visitors": 1}] * 2
+    body = stats_json(histogram=days)
+    with pytest.warns(SiteStatsWarning, match="2 entries for the day of 2026-03-29"):
+        assert len(read_response(histogram, body).histogram) == 2
+    days[1] = days[1] | {"date": "2026-03-30"}
+    assert len(read_response(histogram, stats_json(histogram=days)).histogram) == 2
+    with pytest.warns(SiteStatsWarning, match="2 entries for the month of 2026-03-01"):
+        read_response(histogram.interval("month"), stats_json(histogram=days))
+    hours = [days[0] | {"hour": 2}] * 2
+    read_response(histogram.interval("hour"), stats_json(histogram=hours))
+
+
 @pytest.mark.parametrize(
     ("query", "path"),
     [

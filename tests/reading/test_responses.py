@@ -125,7 +125,10 @@ def test_a_list_as_long_as_its_limit_is_truncated() -> None:
     names = [f"event{number}" for number in range(1000)]
     data = stats_json(
         countries=[entry()] * 50,
-        histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 50,
+        histogram=[
+            {"date": f"{year}-11-20", "pageviews": 3, "visitors": 2}
+            for year in range(1977, 2027)
+        ],
         events=[{"name": name, "total": 1} for name in names],
     )
     query = QUERY.fields("countries", "histogram")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -15,7 +17,7 @@ from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import shown
 from sitestats._base.zones import find_zone, same_zone
 from sitestats._query.parameters import PAGE_FILTERS
-from sitestats._query.periods import as_date, days_back
+from sitestats._query.periods import as_date, beginning, days_back
 from sitestats._query.requested import Parameters
 
 _HOUR: Final = dt.timedelta(hours=1)
@@ -185,7 +187,19 @@ def _differences(body: Any, parameters: Parameters, page: str | None) -> list[st
         differences.append(_differs("time zone", body.timezone, zone))
     if body.version not in {None, parameters.version}:
         differences.append(_differs("version", body.version, parameters.version))
+    differences += _repeated(body.histogram or (), parameters.interval or "day")
     return differences
+
+
+def _repeated(rows: Sequence[Any], unit: str) -> Iterator[str]:
+    """What a histogram has several entries of, such as days in place of months."""
+    # When summer time ends, an hour comes twice.
+    if unit == "hour":
+        return
+    entries = Counter(beginning(row.date, unit) for row in rows)
+    for first, number in entries.most_common(1):
+        if number > 1:
+            yield f"the histogram has {number} entries for the {unit} of {first}"
 
 
 def _differs(what: str, got: object, wanted: object) -> str:
