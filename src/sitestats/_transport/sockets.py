@@ -128,7 +128,9 @@ class Exchange:
         if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             raise OSError(number, os.strerror(number))
 
-    async def do(self, sock: Any, ready: Any, call: Callable[..., T], *args: Any) -> T:
+    async def do(
+        self, sock: Any, ready: Any, call: Callable[..., T], /, *args: Any
+    ) -> T:
         """Call *call* as soon as the socket is ready for it, within the timeout."""
         # TLS may have bytes for each call, so that none waits.
         self.left()
