@@ -536,18 +536,33 @@ class StopError(BaseException):
     """Such as the SystemExit of a signal handler."""
 
 
-def test_a_mistake_in_a_transport(variant: str, routes: MockRouter) -> None:
-    """An error that is not ours is the outcome of its query, and its cause."""
-    routes.get(path("odd")).mock(side_effect=MineError(KEY))
+@pytest.mark.parametrize(
+    ("what", "cause", "words"),
+    [
+        ({"side_effect": MineError(KEY)}, MineError, "MineError: …"),
+        (
+            {"return_value": httpx.Response(200, json={"pageviews": 3, "version": 5})},
+            SiteStatsWarning,
+            "SiteStatsWarning: ",
+        ),
+    ],
+)
+def test_what_ends_one_query_alone(
+    variant: str, routes: MockRouter, what: Any, cause: type[Exception], words: str
+) -> None:
+    """An error that is not ours, such as that of a transport or, where a filter makes
+    errors of warnings, a warning, is the outcome of its query, and its cause.
+    """
+    routes.get(path("odd")).mock(**what)
     routes.get().respond(content=COUNTED)
     queries = [query("odd"), *[query()] * 9]
     with opened(variant) as client:
         outcomes = client.stats.get_many(queries, concurrency=2).collect()
     [failed] = outcomes.failed
     assert (failed.index, len(outcomes.succeeded)) == (0, 9)
-    with pytest.raises(UnexpectedError, match="MineError: …") as raised:
+    with pytest.raises(UnexpectedError, match=words) as raised:
         failed.result()
-    assert isinstance(raised.value.__cause__, MineError)
+    assert isinstance(raised.value.__cause__, cause)
     assert pickle.loads(pickle.dumps(failed)).error.message == failed.error.message
 
 
@@ -573,22 +588,6 @@ def test_an_exit_in_a_transport() -> None:
             found.extend(outcomes)
         found.extend(outcomes)
     assert sorted(indices(found)) == [*range(1, 10)]
-
-
-def test_a_warning_that_is_an_error(variant: str, routes: MockRouter) -> None:
-    """Where a filter makes errors of warnings, the query with a warning failed; the
-    others are there.
-    """
-    routes.get(path("odd")).respond(json={"pageviews": 3, "timezone": "Etc/UTC"})
-    routes.get().respond(content=COUNTED)
-    queries = [query(name).timezone("Europe/Amsterdam") for name in ("odd", "quick")]
-    with opened(variant) as client:
-        outcomes = client.stats.get_many(queries).collect()
-    [failed] = outcomes.failed
-    assert (failed.index, len(outcomes.succeeded)) == (0, 1)
-    with pytest.raises(UnexpectedError, match="SiteStatsWarning: ") as raised:
-        failed.result()
-    assert isinstance(raised.value.__cause__, SiteStatsWarning)
 
 
 def test_leaving_in_a_pause(variant: str) -> None:
