@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from both_clients import VARIANTS, faked, opened
-from fake_responses import REQUEST, http_response
+from fake_responses import REQUEST, http_response, read_response
 from inside import decode_json
 from sitestats import (
     AuthenticationError,
@@ -26,6 +26,7 @@ from sitestats import (
     Problem,
     RateLimitedError,
     ServerError,
+    StatsQuery,
     StatusError,
     WebsiteLockedError,
 )
@@ -176,6 +177,8 @@ def test_the_code_of_a_locked_website(status: int) -> None:
         ({"error": "Bad Request", "message": "No."}, 400, "Bad Request: No."),
         ({"error": "a b", "errors": [{"msg": "c d"}]}, 400, "a b: c d"),
         ({"errors": {"label": ["is long", "is odd"]}}, 400, "label: is long"),
+        ({"errors": {"a": ["no a"], "b": ["no b"]}}, 400, "a: no a; b: no b"),
+        (b"null", 400, "the service responded without a message: null"),
         ({"ok": False, "code": "SLOW"}, 400, "the code SLOW, without a message"),
         ({"ok": False, "hint": 5}, 400, 'without a message: {"ok": false, "hint'),
         ({"ok": False, "error": None, "reason": "Why.", "msg": "No."}, 400, "Why."),
@@ -201,6 +204,44 @@ def test_the_message_is_the_services_or_describes_the_response(
     error = failed(data, status)
     assert isinstance(error, StatusError)
     assert message in error.message
+
+
+@pytest.mark.parametrize(
+    ("declared", "charset"),
+    [
+        ("iso-8859-1", "latin-1"),
+        ('"Windows-1252"', "cp1252"),
+        ("UTF-16", "utf-16"),
+        ("utf-16le", "utf-16le"),
+        ("utf-32", "utf-32"),
+        ("iso-8859-1", "utf-8"),
+        ("no-such-charset", "utf-8"),
+        ("punycode", "utf-8"),
+    ],
+)
+def test_a_message_is_read_in_its_charset(declared: str, charset: str) -> None:
+    """A gateway may send texts or JSON in another one than the service, or name a
+    charset that is not the right one.
+    """
+    for text, kind in (("Schlüssel fehlt", "text/plain"), ('"Kein ü"', "text/json")):
+        content_type = f"{kind}; charset={declared}"
+        error = failed(text.encode(charset), 400, content_type=content_type)
+        assert error.message == text.strip('"')
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"Too many requests", "not JSON: .*; it says 'Too many requests'"),
+        (b'{"error": "No key"}', "private .*; it says 'No key'"),
+        (b'{"detail": [{"msg": "No start"}]}', "; it says 'No start'"),
+    ],
+)
+def test_a_success_that_is_a_failure_says_why(body: bytes, words: str) -> None:
+    """A text or an object without what was requested may have the reason."""
+    with pytest.raises(InvalidResponseError, match=words) as caught:
+        read_response(StatsQuery("example.com").fields("visitors"), body)
+    assert len(str(caught.value)) < 500
 
 
 def test_a_message_is_one_line_and_not_endless() -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue, load_json
 
-from .errors import OK, invalid_response, is_page, of_page, status_error
+from .errors import OK, invalid_response, is_page, of_page, said, status_error
 
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -38,6 +38,7 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     ):
         raise status_error(response, request, data)
     if why_not:
+        why_not += said(response, None)
         if is_page(response):
             why_not = (
                 f"is a page of HTML, not JSON{of_page(response)}: check the base "

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import islice
 from typing import Final
@@ -52,6 +53,10 @@ _BY_STATUS: Final[Mapping[int, type[StatusError]]] = {
 }
 NOT_AS_DOCUMENTED: Final = "does not match the service's documentation"
 _LOCKED: Final = "BADGE_REQUIRED"
+_CHARSET: Final = r"""(?xi) charset=\"?
+    (?P<name> (?P<wide> utf-(?:16|32)(?:[bl]e)? ) | iso-8859-\d+ | windows-\d+ )
+"""
+"""The charsets of texts that servers send, beside UTF-8."""
 _LONGEST: Final = 500
 """Characters of a message, which a service may make longer."""
 _READ: Final = 20_000
@@ -93,8 +98,12 @@ def status_error(
     response: HttpResponse, request: HttpRequest, data: JsonValue
 ) -> StatusError:
     """The exception for an error response; *data* is its decoded body, or None."""
+    without_keys = response.redacted()
+    if data is None:
+        response = _in_utf8(response)
+        with suppress(ValueError):
+            data = load_json(response.body)
     words = _words(response, data)
-    shown = response.redacted()
     if is_foreign(response, data):
         kind, message = _foreign_kind(response.status), _foreign(response)
     else:
@@ -104,11 +113,33 @@ def status_error(
         _on_a_line(response.redacted_text(message[:_READ])),
         status_code=response.status,
         code=words.code and _on_a_line(response.redacted_text(words.code[:_READ])),
-        body=shown.body,
-        headers=shown.headers,
+        body=without_keys.body,
+        headers=without_keys.headers,
         request=request,
         retry_after=response.retry_after,
     )
+
+
+def _in_utf8(response: HttpResponse) -> HttpResponse:
+    """The response with its body in UTF-8, if it says that it has another charset."""
+    declared = re.search(_CHARSET, response.headers.get("content-type", ""))
+    with suppress(UnicodeDecodeError):
+        if declared is None or not declared["wide"]:
+            # Many servers declare a default that is not true.
+            response.body.decode()
+            return response
+    with suppress(LookupError, UnicodeDecodeError):
+        if declared is not None:
+            body = response.body.decode(declared["name"]).encode()
+            return attrs.evolve(response, body=body)
+    return response
+
+
+def said(response: HttpResponse, data: JsonValue) -> str:
+    """The message in a response that can't be read, to follow why; often nothing."""
+    message = _words(_in_utf8(response), data).message[:_READ]
+    text = cut(_on_a_line(response.redacted_text(message)), 100)
+    return f"; it says '{text}'" if text else ""
 
 
 def _kind(status: int, words: _Words) -> type[StatusError]:
@@ -186,9 +217,8 @@ _LABEL: Final = r"[\w-]+([.:][\w-]+)*"
 
 def _words(response: HttpResponse, data: JsonValue) -> _Words:
     if data is None:
-        is_text = not is_page(response)
-        text = response.body[:_READ].decode(errors="replace") if is_text else ""
-        return _Words(text.strip())
+        text = response.body[:_READ].decode(errors="replace").strip()
+        return _Words() if is_page(response) or text == "null" else _Words(text)
     code = _code(data, _MOST)
     # Of what it says of several mistakes, each is named once.
     texts = dict.fromkeys(_texts(data, _MOST))
@@ -205,9 +235,10 @@ def _texts(value: JsonValue, levels: int) -> Iterator[str]:
             for item in value[:_MOST]:
                 yield from _texts(item, levels - 1)
     elif isinstance(value, dict) and levels:
-        told = _named(value, levels) or [*_unnamed(value, levels)]
-        if told:
+        if told := _named(value, levels):
             yield ": ".join(dict.fromkeys(told))
+        else:
+            yield from _unnamed(value, levels)
 
 
 def _named(fields: Mapping[str, JsonValue], levels: int) -> list[str]:
@@ -357,11 +388,11 @@ def of_page(response: HttpResponse) -> str:
     """The title and the server of a page, such as `` ('Log in', sent by nginx)``."""
     heading = re.search(_HEADING, response.body[:_HEAD])
     title = b"" if heading is None else re.sub(rb"<[^>]*>", b" ", heading[2])
-    shown = _on_a_line(response.redacted_text(title.decode(errors="replace")))
+    name = _on_a_line(response.redacted_text(title.decode(errors="replace")))
     server = _on_a_line(response.redacted_text(response.headers.get("server", "")))
     known = list[str]()
-    if shown:
-        known.append(f"'{cut(shown, 100)}'")
+    if name:
+        known.append(f"'{cut(name, 100)}'")
     if server:
         known.append(f"sent by {cut(server, 50)}")
     return f" ({', '.join(known)})" if known else ""
@@ -408,12 +439,12 @@ def invalid_response(
     problems: Iterable[Problem] = (),
 ) -> InvalidResponseError:
     """The exception for a response that can't be read; *why* follows "the response"."""
-    shown = response.redacted()
+    without_keys = response.redacted()
     return InvalidResponseError(
         response.redacted_text(f"the response to {request} {why}"),
         problems=redacted(problems, response),
-        body=shown.body,
-        headers=shown.headers,
+        body=without_keys.body,
+        headers=without_keys.headers,
         request=request,
     )
 

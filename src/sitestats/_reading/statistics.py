@@ -22,7 +22,7 @@ from sitestats._wire.messages import (
 from .checking import check_response
 from .completing import complete
 from .decoding import decode_members
-from .errors import NOT_AS_DOCUMENTED, OK, invalid_response, redacted
+from .errors import NOT_AS_DOCUMENTED, OK, invalid_response, redacted, said
 from .structuring import UnreadableError, shape_of, structure_stats
 
 _NO_DATA: Final = (
@@ -87,7 +87,9 @@ def read_stats(
     )
     if problems or (unread and not values):
         is_empty = shape.names and data.keys().isdisjoint(shape.names)
-        why = NOT_AS_DOCUMENTED + _NO_DATA if is_empty else NOT_AS_DOCUMENTED
+        why = NOT_AS_DOCUMENTED
+        if is_empty:
+            why += _NO_DATA + said(response, data)
         unknown = (problem for found in unread.values() for problem in found)
         raise invalid_response(response, request, why, [*unknown, *problems])
     if unread:
