@@ -132,7 +132,9 @@ def test_without_an_address_there_is_advice(
 def test_verbose_tells_of_requests(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """-v writes retries and pauses to standard error, -vv every attempt; no key."""
+    """``-v`` writes retries and pauses to standard error, ``-vv`` every attempt.
+    Neither writes a key.
+    """
     set_clock_of_clients(monkeypatch, sleep=lambda _seconds: None)
     told: list[str] = []
     for options in ((), ("-v",), ("-vv",)):
@@ -192,7 +194,7 @@ def test_without_an_extra_a_command_says_so(
     library: str,
     command: str,
 ) -> None:
-    """So does one that needs another extra."""
+    """A command that needs another extra names it, too."""
     # With all of it, so that what it imports does not remember what was missing.
     with suppress(ImportError):
         import_module("sitestats.warehouse")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def test_a_line_each(emulator: Emulator, run: Run) -> None:
-    """It names the variables, and never a credential; a script reads the same."""
+    """Each line names the variable that a setting is from, and no credential. JSON has
+    the same for a script.
+    """
     done = run("check")
     assert done.code == 0
     lines = done.out.splitlines()

@@ -45,7 +45,9 @@ def test_an_option_is_used_before_a_profile_and_the_environment(
     config: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of the address; and a profile that is named before the environment."""
+    """The option for the address comes before a profile and the environment, and a
+    named profile before the environment.
+    """
     config(base_url="http://profile.example")
     monkeypatch.setenv("SITESTATS_BASE_URL", "http://environment.example")
     option = ("--base-url", "http://option.example")
@@ -84,8 +86,8 @@ def test_a_profile_is_a_whole_account(
 def test_a_key_file_that_can_not_be_read_is_named(
     emulator: Emulator, run: Run, config: Callable[..., Path]
 ) -> None:
-    """By its path, if it is there; else by its folder, since what is missing may be a
-    key in place of its file.
+    """The error has the path of a file that exists. Of another path it has the folder
+    alone, since the rest may be a key.
     """
     folder = config(key_file=".").parent
     check = ("check", "--profile", "work")
@@ -103,8 +105,8 @@ def test_profiles_are_listed(
     config: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A line each, with a * at the one in use; a broken file is an error, and none a
-    note.
+    """Each profile has a line, the one in use with a ``*``. A broken file is an error,
+    and a missing one a note.
     """
     assert run("profiles").err == "sitestats: no profiles are set up\n"
     path = config()
@@ -139,7 +141,7 @@ def test_a_profile_of_a_variable(
 def test_commands_that_read_can_not_add(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only those that add websites have a client that may."""
+    """Only commands that add websites get a client that may add some."""
     allowed = list[bool]()
 
     def from_env(*args: str, read_only: bool, **options: Any) -> Client:

@@ -115,7 +115,7 @@ def test_what_a_file_has_is_told(run: Run, serve: Serve, tmp_path: Path) -> None
 
 
 def test_websites_of_the_emulator(serve: Serve, tmp_path: Path) -> None:
-    """They are the demo's, those of files, or made-up ones."""
+    """The websites are the demo's, made up, or from files."""
     rows = tmp_path / "rows.csv"
     rows.write_text("hostname,path\nmine.example,/\n", "utf-8")
     assert [*serve("--load", rows).websites] == ["mine.example"]
@@ -137,7 +137,7 @@ def test_websites_of_the_emulator(serve: Serve, tmp_path: Path) -> None:
 def test_a_part_of_the_responses_fails(
     serve: Serve, kind: str, error: type[Exception] | None
 ) -> None:
-    """The emulator that it serves fails as ``fail_next`` lets it."""
+    """``--fail`` lets a part of the responses fail, as ``fail_next`` does."""
     emulator = serve("--empty", "--fail", kind, "--latency", 0.001)
     expected = nullcontext() if error is None else pytest.raises(error)
     with emulator.client(retries=0) as client, expected:

@@ -507,9 +507,9 @@ def test_a_narrow_terminal_cuts_no_date_and_no_number(
 def test_what_failed_is_on_stderr(
     emulator: Emulator, run: Run, command: str, output: str
 ) -> None:
-    """One that fails spoils no other: it is a line on stderr, and an object in JSON.
-    The code is 3, as to wait does not help; or 4 where it helps one of them, also if
-    only one of the two requests of a comparison failed.
+    """A website that fails spoils no other: it is a line on standard error, and an
+    object in JSON. The code is 3 if waiting does not help, and 4 if it helps one of
+    them, also if only one of the two requests of a comparison failed.
     """
     hosts = (HOST, "nobody.example", BLOG)
     done = run(command, *hosts, *LAST, "--format", output)
@@ -530,8 +530,8 @@ def test_what_failed_is_on_stderr(
 
 
 def test_each_failure_is_a_line(emulator: Emulator, run: Run) -> None:
-    """Each website that fails has a line, however many fail, which says what query of
-    it that is.
+    """Each query that fails has a line with its website and its days, however many
+    fail.
     """
     emulator.fail_next(1, status=500)
     names = [f"n{number}.example" for number in range(30)]

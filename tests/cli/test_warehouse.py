@@ -82,8 +82,8 @@ def updated(first: tuple[Path, int, str, str], folder: Path) -> None:
 
 
 def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
-    """It tells on standard error what has failed, and before that, where there is no
-    terminal to ask in, that it makes many requests.
+    """Standard error has what failed. Without a terminal to ask in, it says first that
+    there will be many requests.
     """
     folder, code, out, err = first
     assert (code, out) == (3, "7 requests; up to date: 2 of 3 websites\n")
@@ -98,8 +98,8 @@ def test_an_update_makes_the_file(first: tuple[Path, int, str, str]) -> None:
 def test_the_status_shows_what_is_behind(
     run: Run, emulator: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For monitoring as a code too. No request is sent. One day is not behind, unless
-    you say so: the next update has not run yet.
+    """The exit code shows it, too, for monitoring, and no request is sent. One missing
+    day is not behind unless you say so, because the next update has not run yet.
     """
     done = run("warehouse", "status", "--format", "json", "--max-behind", "1")
     found = [(row["hostname"] == BLOG, row["behind"]) for row in json.loads(done.out)]
@@ -120,7 +120,9 @@ def test_the_status_shows_what_is_behind(
 @pytest.mark.long
 @pytest.mark.usefixtures("updated")
 def test_a_website_is_forgotten(run: Run, emulator: Emulator) -> None:
-    """One that is still listed has to be forced. The status does not have it then."""
+    """``forget`` takes a website out of the status. A website that is still listed has
+    to be forced.
+    """
     done = run("warehouse", "forget", BLOG)
     assert (done.code, f"The service still lists {BLOG}" in done.err) == (2, True)
     done = run("warehouse", "forget", BLOG, "--force")
@@ -241,7 +243,9 @@ def test_an_update_that_is_stopped_loads_what_was_read(
 def test_a_first_update_that_is_refused_makes_no_database(
     run: Run, emulator: Emulator, folder: Path
 ) -> None:
-    """Neither does one with a wrong key, nor one with a mistake that is seen later."""
+    """An update with a wrong key, or with a mistake that is found later, makes no
+    database either.
+    """
     emulator.fail_next(status=401)
     assert run(*UPDATE).code == 3
     assert run(*UPDATE[:2], "--since", TODAY + timedelta(days=9)).code == 2

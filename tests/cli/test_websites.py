@@ -103,8 +103,8 @@ def test_nothing_is_added_without_a_yes(
     monkeypatch: pytest.MonkeyPatch,
     typed: str,
 ) -> None:
-    """Unless a person at a terminal says it, or --yes is given; nor at the end of the
-    input. A person sees both forms of a name before it is added for ever.
+    """A person at a terminal has to say yes, or ``--yes`` does: the end of the input is
+    no yes. A person sees both forms of a name before it is added for ever.
     """
     for command, number in ((("ensure", file), 2), (("add", "Bücher.example"), 1)):
         monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
@@ -156,7 +156,7 @@ def test_exit_codes_of_ensure(
     states: str,
     code: int,
 ) -> None:
-    """A job can tell whether to wait helps, for one of the websites at least."""
+    """A job can tell whether waiting helps at least one of the websites."""
     for name, fault in ((b"shop", shop), (b"new", new)):
         if fault:
             about = {"when": lambda request, name=name: name in request.body}
@@ -211,7 +211,9 @@ def test_a_full_disk_ends_a_run(
     status: int,
     code: int,
 ) -> None:
-    """Wrong use is its code, unless a website is unknown, which comes first."""
+    """A full disk has the code of wrong use. If the outcome of a website is unknown,
+    that has its own code, which comes first.
+    """
     # The announcement of the first add, and its outcome.
     left = iter(range(2))
 

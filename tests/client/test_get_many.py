@@ -181,7 +181,7 @@ def test_both_periods_of_a_comparison_are_requested_at_once(variant: str) -> Non
 
 
 def test_a_warning_of_a_response_names_the_users_line(routes: MockRouter) -> None:
-    """Also where another thread has read the response."""
+    """A warning is at the caller's line, also if another thread read the response."""
     routes.get().respond(json={"pageviews": 1, "version": 5})
     with opened("blocking") as client:
         for call, times in (
@@ -326,7 +326,7 @@ def test_threads_are_few(count: int, concurrency: int, routes: MockRouter) -> No
 
 
 def test_other_calls_work_meanwhile(variant: str) -> None:
-    """Also where the client has a single connection."""
+    """Another call gets its response within a block, also with a single connection."""
     with (
         served(variant, counting, max_connections=1) as (client, _),
         client.stats.get_many([query()] * 5) as stream,
@@ -710,7 +710,7 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
 
 
 def test_a_retry_has_the_deadline_anew() -> None:
-    """Of the outcomes that failed, with the same seconds or others."""
+    """A retry of the failed outcomes has the same deadline again, or another one."""
     silent = iter([True, False, False])
 
     def script(connection: Connection) -> None:

@@ -33,7 +33,7 @@ def shown_in(result: object) -> list[str]:
 
 
 def test_every_display_has_both_periods(client: Client) -> None:
-    """One comparison, its list, what changed most, and many comparisons."""
+    """One comparison, its lists, the largest changes and many comparisons show both."""
     one = client.stats.compare(QUERY.last(days=4))
     many = client.stats.compare(
         QUERY.last(days=4).each(websites=client.websites.list())

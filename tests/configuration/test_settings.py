@@ -174,7 +174,7 @@ def test_a_file_without_a_key_is_refused(
 def test_a_key_in_place_of_its_file_is_in_no_traceback(
     write: Callable[[str], Path], environment: pytest.MonkeyPatch
 ) -> None:
-    """Not even as the name of a file in a variable of a frame, or of an error."""
+    """The key is not even the name of a file in a variable of a frame or an error."""
     environment.setenv("SITESTATS_API_KEY", "")
     environment.setenv("SITESTATS_API_KEY_FILE", KEY)
     write(f"[profiles.work]\nbase_url = '{BASE}'\nkey_file = '{KEY}'")
@@ -338,8 +338,8 @@ def test_a_short_credential_is_a_warning() -> None:
 def test_a_key_that_others_can_read_is_a_warning(
     cls: Any, write: Callable[[str], Path], environment: pytest.MonkeyPatch
 ) -> None:
-    """One for each client with a key and an address of another machine without TLS;
-    ``check`` says it too.
+    """A client with a key warns once if its address is another machine's, without TLS.
+    ``check`` says it, too.
     """
     (write(TWO.replace("https", "http")) / "work.key").write_text(KEY)
     environment.setenv("SITESTATS_BASE_URL", "http://stats:8000")

@@ -112,7 +112,9 @@ def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) 
 def test_no_false_alarm(
     zone: str, now: str, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of another zone, an odd day and few visits, of which some know no browser."""
+    """Another zone, an odd day, and few visits, some without a browser, differ in
+    nothing.
+    """
     moment = datetime.fromisoformat(now)
     set_clock(monkeypatch, moment)
     emulator = Emulator(now=moment)

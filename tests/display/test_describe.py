@@ -66,7 +66,9 @@ def texts_of(result: Any) -> list[str]:
 def test_a_page_and_its_filters_are_said_wherever_they_are_shown(
     client: Client,
 ) -> None:
-    """The numbers of a part of the traffic would pass for those of the website."""
+    """Otherwise, the numbers of a part of the traffic would pass for the whole
+    website's.
+    """
     stats, whole = client.stats.get(FILTERED), client.stats.get(QUERY.last(days=4))
     comparison = client.stats.compare(FILTERED)
     outcomes = client.stats.get_many([FILTERED, QUERY.last(days=4)]).collect()

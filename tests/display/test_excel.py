@@ -135,7 +135,9 @@ def test_days_and_times_are_those_of_excel() -> None:
 
 
 def test_each_kind_of_value_is_itself() -> None:
-    """A number, a day, a flag, and the beginning of a text that is too long."""
+    """A number, a day and a flag keep their kind, and a text that is too long its
+    beginning.
+    """
     sheet = written(
         [
             Column("count", Kind.COUNT, [7, 10**15 - 1, None]),

@@ -161,7 +161,9 @@ TOGETHER = {"country": "US", "browser_name": "Firefox", "page": "/p*", "os_name"
 
 
 def test_every_filter(traffic: Traffic) -> None:
-    """Each filter counts the rows that match it, events included; several, all."""
+    """Each filter counts the rows that match it, events included. If there are several,
+    all have to match.
+    """
     for wanted in (*({name: text} for name, text in FILTERED), TOGETHER):
         rows = [
             row

@@ -17,7 +17,9 @@ def test_all_broken_rules_are_reported(get_stats: GetStats) -> None:
 
 
 def test_parameters_that_are_written_by_hand(emulator: Emulator) -> None:
-    """Those that repeat, or have leading zeros, are refused; unknown ones ignored."""
+    """Repeated parameters and leading zeros are refused. Unknown parameters are
+    ignored.
+    """
     with bare_client(emulator) as client:
         for params, status in {
             "limit=050": 400,

@@ -87,7 +87,7 @@ def test_nothing_is_logged(demo: Emulator, capfd: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.long
 def test_a_program_that_never_leaves_its_block_ends() -> None:
-    """And it ends in silence."""
+    """A program that forgets to leave the block ends all the same, and in silence."""
     program = """
 from sitestats.emulator import Emulator
 import httpx

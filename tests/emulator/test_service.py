@@ -10,7 +10,9 @@ from sitestats.emulator import Emulator, RecordedRequest
 
 
 def test_an_unknown_website_is_404_for_everyone() -> None:
-    """Whatever the credentials are; a script of another website learns it too."""
+    """Credentials make no difference. A script of another website can read the status,
+    too.
+    """
     emulator, keys = with_website()
     path = "/nowhere.example/a.json"
     error = {"ok": False, "status": 404, "message": path}

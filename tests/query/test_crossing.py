@@ -68,7 +68,7 @@ def test_values_are_beside_websites_and_units() -> None:
 
 
 def test_one_text_is_one_value() -> None:
-    """It is not its letters; pages may be several in one query."""
+    """A text is not taken for its letters. Several pages may be one value."""
     (one,) = QUERY.each(utm_source="newsletter")
     assert one == QUERY.where(utm_source="newsletter")
     both, alone = QUERY.each(pages=[["/a", "/b"], "/c*"])

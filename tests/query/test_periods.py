@@ -233,7 +233,9 @@ def taken(query: StatsQuery, zone: str, now: datetime) -> tuple[str, str]:
 def test_words_are_what_the_emulator_takes(
     now: datetime, zone: str, query: StatsQuery
 ) -> None:
-    """At every moment, for every form of a period, and in the query's own zone too."""
+    """Words name the same days at every moment, for every form of a period, and in the
+    query's own zone, too.
+    """
     expected = QUERY.between(*taken(query, zone, now))
     assert query.pinned(timezone=zone, now=now) == expected
     own = query.timezone(zone)

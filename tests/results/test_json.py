@@ -225,7 +225,7 @@ def test_tools_can_hash_results(kind: Any, result: Any) -> None:
 @given(queries())
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_results_of_any_query_come_back(query: StatsQuery) -> None:
-    """Whatever was requested, of whichever period, in whichever zone."""
+    """Results come back whatever was requested, for any period and in any zone."""
     client = Emulator.demo().client()
     try:
         client.stats.get(query)
@@ -293,7 +293,7 @@ def test_other_json_is_refused(kind: Any, result: Any) -> None:
     ],
 )
 def test_a_wrong_value_is_named(change: dict[str, Any], words: str) -> None:
-    """By its path. A result is checked as the response to its query."""
+    """The error has its path. A result is checked as the response to its query."""
     query = StatsQuery("a.example").fields("visitors", "pages")
     values = Stats.of(query, visitors=3, pages=[("/", 3, 2)]).to_dict()
     wrong = {**values, **change}
@@ -377,7 +377,9 @@ YEAR_1 = "0001-01-01T00:00:00+00:00"
 def test_a_value_that_nothing_can_use_is_refused(
     kind: Any, place: tuple[Any, ...], value: Any
 ) -> None:
-    """At once, and not by an error of Python where it is used; ``...`` takes it out."""
+    """It is refused when it is read, and not by an error of Python where it is used.
+    Here ``...`` takes a name out.
+    """
     results = [result for one, result in RESULTS if one == kind]
     tried = 0
     for result in results:
@@ -496,7 +498,7 @@ def test_half_of_an_emoji_is_an_escape_in_json() -> None:
 
 
 def test_every_public_result_is_a_type_for_pydantic() -> None:
-    """As a field, in a list and in a dict."""
+    """Models of pydantic take each as a field, in a list and in a dict."""
     modules = (sitestats, sitestats.types, sitestats.provisioning)
     every = [getattr(one, name) for one in modules for name in dir(one)]
     found = {

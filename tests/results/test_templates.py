@@ -79,7 +79,7 @@ def test_what_is_there_is_found(render: Any) -> None:
 
 
 def test_default_is_no_way_around() -> None:
-    """The price: a test or a default of a value that is missing is the same error."""
+    """A test of a value that is missing, or a default for it, is the same error."""
     for text in ("{{ s.pageviews|default(0) }}", "{{ s.pageviews is defined }}"):
         with pytest.raises(FieldNotRequestedError):
             by_jinja(text, s=STATS)

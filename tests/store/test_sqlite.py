@@ -67,7 +67,7 @@ def test_only_the_owner_can_read_the_files(store: Store, tmp_path: Path) -> None
 
 
 def test_wrong_values_are_refused(path: Path) -> None:
-    """No file is made."""
+    """A wrong value is an error, and no file is made."""
     wrong: list[Any] = [{"path": ""}, {"max_age": timedelta(0)}, {"max_bytes": 0}]
     for values in wrong:
         with pytest.raises(ConfigurationError, match=r"file|above 0|number"):

@@ -204,7 +204,7 @@ def test_partitions_tell_clients_apart(emulator: Emulator, tmp_path: Path) -> No
 
 
 def test_no_credential_is_in_the_file(emulator: Emulator, tmp_path: Path) -> None:
-    """Neither as a value nor in a key."""
+    """No value and no key of the file has a credential."""
     with emulator.client(store=tmp_path / "store") as client:
         client.stats.get(DAY)
         assert execute(tmp_path / "store", "SELECT key FROM entries")

@@ -168,7 +168,9 @@ def test_a_read_that_never_waits_lets_others_go_on(loop: str) -> None:
 
 @loops
 def test_a_task_that_waits_for_a_place_has_a_limit(loop: str) -> None:
-    """The same, awaited; and a call that is cancelled hands its place over."""
+    """A task has the limit that a thread has. A call that is cancelled hands its place
+    over.
+    """
 
     async def main() -> None:
         async with AsyncClient(server.address, max_connections=1, **OPTIONS) as client:

@@ -71,7 +71,9 @@ def test_headers_and_messages_are_redacted() -> None:
 
 
 def test_short_secrets() -> None:
-    """Of three characters it is in many words; of four it is redacted everywhere."""
+    """A secret of three characters is in many words, and stays. A secret of four is
+    redacted everywhere.
+    """
     redactor = Redactor([Secret("u"), Secret("con"), Secret("12/4")])
     assert redactor.text(r"Connection u 12/4 and 12\/4") == "Connection u … and …"
     assert redactor.body(b"u 12/4") == "u …".encode()
@@ -88,7 +90,7 @@ def test_a_large_error_is_redacted_in_time(piece: str) -> None:
 
 
 def test_what_matches_in_part_is_searched_in_time() -> None:
-    """So is one that nearly has a key again and again."""
+    """A body that nearly has a key again and again is searched in time, too."""
     began = time.thread_time()
     redacted("&" * 30 + "x", "&amp;" * 100_000)
     assert time.thread_time() - began < 5

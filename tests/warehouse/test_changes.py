@@ -90,7 +90,7 @@ def test_a_fall_to_nothing_is_not_believed_at_once(lists: list[str]) -> None:
 
 
 def test_it_is_believed_if_you_say_so() -> None:
-    """At once, and the change is told."""
+    """A fall that you accept is believed at once, and is told."""
     dataset = Dataset()
     dataset.update(service(night(1), {1: 150}), lists=["pages"])
     coverage = dataset.update(service(night(1), {}), accept_changes=True)[SITE]
@@ -167,7 +167,7 @@ def test_a_month_without_page_views_of_days_that_have_some_is_a_problem() -> Non
 def test_a_day_that_nobody_watches_any_more_does_not_fall_either(
     name: str, tmp_path: Path
 ) -> None:
-    """Neither where it is read again on request, nor with a new list."""
+    """Its rows stay if it is read again on request, or for a new list."""
     first = FIRST - 50 * DAY
     options: dict[str, Any] = {"lists": ["pages"], "first_day": first}
     run(tmp_path, service(NOW, {-45: 200, -44: 30}), **options)
@@ -222,7 +222,7 @@ def test_late_events_are_found_by_their_sum() -> None:
 
 
 def test_days_are_read_again_on_request() -> None:
-    """What is named, and nothing else; what can't be meant is refused."""
+    """The named days are read again, and no others. What can't be meant is refused."""
     views = {1: 2, 2: 2, 3: 2, 4: 2}
     emulator, dataset = service(NOW, views), Dataset()
     dataset.update(emulator, lists=["pages"])
@@ -320,7 +320,9 @@ def test_an_update_of_named_websites_says_nothing_of_the_others() -> None:
 
 
 def test_a_response_in_another_zone_is_refused() -> None:
-    """By days and by histograms: its days are others."""
+    """Its days begin and end at other times, whether it is about a day or has a
+    histogram.
+    """
     for lists in ([], ["pages"]):
         emulator, dataset = service(NOW, {1: 2}), Dataset()
         emulator.change_website(SITE, timezone="Europe/Amsterdam")
@@ -429,13 +431,13 @@ def test_what_is_not_there_is_found_and_read_again(
 
 
 def test_each_update_is_on_record(updated: tuple[Path, Emulator]) -> None:
-    """With its requests, the changed days and the problems."""
+    """A table has its requests, the changed days and the problems."""
     sql = "SELECT requests, websites, failed, days_changed, problems FROM runs"
     assert query(updated[0], sql) == [(5, 1, 0, 0, None)]
 
 
 def test_coverage_comes_back_from_the_state() -> None:
-    """Its days, which are the keys of objects in JSON, too."""
+    """So do its days, which are keys of objects in JSON."""
     dataset = Dataset()
     dataset.update(service(night(1), {1: 150}, events=3), lists=["events"])
     coverage = dataset.update(service(night(2), {}))[SITE]

@@ -76,7 +76,7 @@ def test_a_list_that_was_loaded_stays_true() -> None:
 
 
 def test_a_new_list_reads_all_days_anew() -> None:
-    """Also those that no histogram watches any more, after a question."""
+    """Days that no histogram watches any more are read, too, after a question."""
     world, dataset = World(), Dataset()
     first = at(1) - 60 * DAY
     world.visit(first, "/a")
@@ -221,7 +221,7 @@ def test_any_sequence_of_nights_has_the_sums_of_plain_python(seed: int) -> None:
 
 
 def test_totals_alone_come_from_histograms() -> None:
-    """In a request for each website and year, and one for its months."""
+    """They need one request for each website and year, and one for its months."""
     emulator, dataset = Emulator.made_up(3, days=9, now=NOW), Dataset()
     first = FIRST - 400 * DAY
     dataset.update(emulator, lists=[], first_day=first)
