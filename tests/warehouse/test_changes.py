@@ -269,6 +269,9 @@ def test_a_much_shorter_list_is_not_believed_at_once() -> None:
     # One website that is gone is no surprise.
     coverage = dataset.update(listing(5, many[:2]))
     assert sum(site.listed for site in coverage.values()) == 2
+    # It is, if half are gone.
+    dataset.update(listing(6, many[:1]))
+    assert "lists 1 website, and not 1 of the 2" in dataset.state["doubt"]
     empty = Dataset()
     empty.update(listing(1, []))
     assert "no website: is it the right account?" in empty.state["doubt"]

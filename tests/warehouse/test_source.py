@@ -185,6 +185,20 @@ def test_one_website_has_one_name() -> None:
     assert len(dataset.tables["days"]) == 4
 
 
+def test_a_website_that_is_listed_twice_is_told() -> None:
+    """Its first entry counts, with its zone."""
+    emulator, dataset = Emulator.made_up(2, days=5, now=NOW), Dataset()
+    body: Any = emulator.client().request("GET", "/api/websites")
+    name, zone = (body["websites"][0][key] for key in ("hostname", "timezone"))
+    body["websites"].append({**body["websites"][0], "timezone": "Asia/Tokyo"})
+    emulator.fail_next(body=body, path="/api/websites")
+    with pytest.warns(SiteStatsWarning, match=f"websites has {name} twice: the first"):
+        coverage = dataset.update(emulator, lists=[])
+    assert coverage[name].timezone == zone
+    assert (name, zone) in dataset.rows("websites", "hostname", "timezone")
+    assert len(dataset.rows("websites", "hostname")) == 2
+
+
 LISTS = ([], ["pages"], ["months"], ["pages", "months"], None)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import chdir, contextmanager, nullcontext
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 
 import attrs
@@ -23,20 +22,32 @@ from ._exits import Code, exit_with, fail, tell, tell_failures, worst
 from ._output import print_csv, print_json, print_table
 
 if TYPE_CHECKING:
-    from sitestats.warehouse import Coverage, Estimate, Status, Update, Verified
+    from dlt import Pipeline
 
-_HEADINGS: Final = {
+    from sitestats.warehouse import (
+        Coverage,
+        Estimate,
+        Status,
+        Update,
+        Verification,
+        Verified,
+    )
+
+_CONTINUES: Final = "the next update continues from the last load"
+_COLUMNS: Final = {
     "hostname": "website",
     "timezone": "time zone",
     "through": "",
     "behind": "days behind",
     "error": "",
 }
+"""The columns of the status in a terminal, and their headings."""
+_NOT_BEHIND: Final = 1
+"""How many missing days are normal: the update of tonight is still to come."""
 _MOST_DIFFERENCES: Final = 50
 """The most differences that are printed."""
-_IN_A_COMMAND: Final = 20
-"""How many options a printed command has at most."""
-_CONTINUES: Final = "the next update continues from the last load"
+_MOST_OPTIONS: Final = 20
+"""The most options of a printed command."""
 
 _in_destination = options.in_section("Destination")
 
@@ -171,17 +182,20 @@ def update(
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
       sitestats warehouse update --refresh example.com:2026-01-10..2026-01-20
     """
+    from sitestats.warehouse import sitestats_source
+    from sitestats.warehouse import update as update_tables
+
     if fields:
         lists = options.separate(fields)
         given["lists"] = [] if lists == ["none"] else lists
     given["refresh"] = options.separate(given["refresh"])
     with (
         connect(max_connections=concurrency) as client,
-        _opened(to) as made,
         # A dry run leaves nothing behind.
         TemporaryDirectory() if dry_run else nullcontext() as scratch,
+        _opened(to, scratch) as pipeline,
     ):
-        source = made.sitestats_source(
+        source = sitestats_source(
             hostnames=[name for name, _ in hosts.read()] or None,
             client=client,
             concurrency=concurrency,
@@ -189,11 +203,10 @@ def update(
             approve=partial(_approve, is_dry=dry_run, yes=yes, quiet=quiet),
             **given,
         )
-        pipeline = made.make_pipeline(to.name, to.dataset, pipelines_dir=scratch)
         # In a container this may be the only process, and nothing else ends it.
         signal.signal(signal.SIGTERM, _stop)
         try:
-            report = made.update(pipeline, source, dry_run=dry_run)
+            report = update_tables(pipeline, source, dry_run=dry_run)
         except KeyboardInterrupt as interrupt:
             interrupt.add_note(_CONTINUES)
             raise
@@ -210,13 +223,32 @@ def update(
     for text in report.doubts:
         tell(text)
     failed = report.failed
-    tell_failures(
-        [(name, site.error) for name, site in failed.items()], len(report.websites)
-    )
+    errors = [(name, site.error) for name, site in failed.items()]
+    tell_failures(errors, len(report.websites))
     codes = [
         Code.GIVE_UP if site.lasting else Code.TRY_LATER for site in failed.values()
     ]
     exit_with(worst([*codes, Code.DOUBTFUL if report.doubts else Code.OK]))
+
+
+def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> bool:
+    """Tell the number of requests, and ask whether there may be many."""
+    if is_dry:
+        click.echo(estimate)
+        return False
+    if estimate.is_large and not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm(f"A large update: {estimate}. Go on?", err=True)
+    if estimate.is_large:
+        tell(f"a large update: {estimate}")
+    elif not quiet and estimate.requests > 2 * estimate.last_requests:
+        tell(estimate)
+    return True
+
+
+def _stop(*_: object) -> NoReturn:
+    tell(f"stopped; {_CONTINUES}")
+    # Shells use this code for a program that SIGTERM ended.
+    sys.exit(143)
 
 
 def _in_a_line(report: Update) -> str:
@@ -229,25 +261,6 @@ def _in_a_line(report: Update) -> str:
         f"up to date: {good:,} of {number:,} websites",
     ]
     return "; ".join(part for part in parts if part)
-
-
-def _stop(*_: object) -> NoReturn:
-    tell(f"stopped; {_CONTINUES}")
-    # Shells use this code for a program that SIGTERM ended.
-    sys.exit(143)
-
-
-def _approve(estimate: Estimate, *, is_dry: bool, yes: bool, quiet: bool) -> bool:
-    if is_dry:
-        click.echo(estimate)
-        return False
-    if estimate.is_large and not yes and sys.stdin.isatty() and sys.stderr.isatty():
-        return click.confirm(f"A large update: {estimate}. Go on?", err=True)
-    if estimate.is_large:
-        tell(f"a large update: {estimate}")
-    elif not quiet and estimate.requests > 2 * estimate.last_requests:
-        tell(str(estimate))
-    return True
 
 
 @warehouse.command()
@@ -273,16 +286,18 @@ def status(
       sitestats warehouse status
       sitestats warehouse status --max-behind 2
     """
-    with _opened(to) as made:
-        found = made.read_status(made.make_pipeline(to.name, to.dataset))
+    from sitestats.warehouse import read_status
+
+    with _opened(to) as pipeline:
+        found = read_status(pipeline)
     if not found.coverage:
         raise click.UsageError(
             "the warehouse is empty: run `sitestats warehouse update --since DAY`, or "
             "give the same --folder, --to and --dataset as for the update"
         )
-    rows = _rows(found.coverage, made.last_day)
-    listed = [row for row in rows if row["behind"] is not None]
-    most = 1 if max_behind is None else max_behind
+    rows = _rows(found.coverage)
+    listed = [row for row in rows if row["listed"]]
+    most = _NOT_BEHIND if max_behind is None else max_behind
     late = [row for row in listed if row["behind"] > most]
     if output == "json":
         print_json(rows)
@@ -290,12 +305,10 @@ def status(
         print_csv([*rows[0]], rows)
     else:
         bad = [row for row in listed if row["error"] or row["doubt"] or row in late]
-        _print_summary(rows, listed, bad, found)
-        if not found.has_lock:
-            click.echo(f"no lock in {to.name}: run one update of a dataset at a time")
+        _print_summary(rows, listed, len(bad), found, to.name)
         if shown := rows if every else bad:
             texts = [{**row, "error": row["error"] or row["doubt"]} for row in shown]
-            print_table(texts, _HEADINGS)
+            print_table(texts, _COLUMNS)
     codes = list[Code]()
     if found.verified and found.verified.days:
         codes.append(Code.DAMAGED)
@@ -307,20 +320,50 @@ def status(
     exit_with(worst(codes))
 
 
+def _rows(coverage: Mapping[str, Coverage]) -> list[dict[str, Any]]:
+    """A row for each website; those come first that somebody has to look at."""
+    from sitestats.warehouse import last_day
+
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "hostname": name,
+            "timezone": site.timezone,
+            "through": site.through and str(site.through),
+            "behind": site.behind(last_day(site.timezone, now) or site.reached)
+            if site.listed
+            else None,
+            "missing": len(site.failed),
+            "listed": site.listed,
+            "error": site.error,
+            "doubt": site.doubt,
+            "checked_at": site.checked_at and site.checked_at.isoformat(),
+        }
+        for name, site in coverage.items()
+    ]
+
+    def order(row: dict[str, Any]) -> tuple[bool, int]:
+        return not (row["error"] or row["doubt"]), -(row["behind"] or 0)
+
+    return sorted(rows, key=order)
+
+
 def _print_summary(
-    rows: Sequence[Any], listed: Sequence[Any], bad: Sequence[Any], found: Status
+    rows: Sequence[Any], listed: Sequence[Any], bad: int, found: Status, kind: str
 ) -> None:
-    """Print what concerns all websites."""
+    """Print what concerns all websites, in a destination of that *kind*."""
     days = [row["through"] for row in listed]
     oldest = f"; the oldest {min(days)}" if days and all(days) else ""
-    good, number = len(listed) - len(bad), len(listed)
+    good, number = len(listed) - bad, len(listed)
     click.echo(f"{good:,} of {number:,} websites up to date{oldest}")
-    if gone := len(rows) - len(listed):
+    if gone := len(rows) - number:
         click.echo(f"{gone:,} more not listed any more: see --all, and `forget`")
     if found.doubt:
         click.echo(found.doubt)
     if found.verified is not None:
         click.echo(_about_verified(found.verified))
+    if not found.has_lock:
+        click.echo(f"no lock in {kind}: run one update of a dataset at a time")
 
 
 def _about_verified(verified: Verified) -> str:
@@ -354,8 +397,10 @@ def verify(*, since: str | None, output: str, to: Destination) -> None:
       sitestats warehouse verify
       sitestats warehouse verify --since 2026-01-01
     """
-    with _opened(to) as made:
-        found = made.verify(made.make_pipeline(to.name, to.dataset), since=since)
+    from sitestats.warehouse import verify as compare_tables
+
+    with _opened(to) as pipeline:
+        found = compare_tables(pipeline, since=since)
     if not found.days and not found.differences:
         raise click.UsageError(
             "the warehouse has no day to compare: run `update` first"
@@ -363,20 +408,24 @@ def verify(*, since: str | None, output: str, to: Destination) -> None:
     if output == "json":
         print_json(found.to_dict())
     else:
-        for each in found.differences[:_MOST_DIFFERENCES]:
-            click.echo(str(each))
-        left = len(found.differences) - _MOST_DIFFERENCES
-        if left > 0:
-            click.echo(f"{left:,} more differences: --format json has all")
-        click.echo(
-            f"{counted(found.days, 'day')} of websites compared: "
-            f"{counted(len(found.differences), 'difference')}"
-        )
-        options_of = [f"--refresh {period}" for period in found.refresh]
-        for first in range(0, len(options_of), _IN_A_COMMAND):
-            again = " ".join(options_of[first : first + _IN_A_COMMAND])
-            click.echo(f"run: sitestats warehouse update {again}")
+        _print_differences(found)
     exit_with(Code.DAMAGED if found.differences else Code.OK)
+
+
+def _print_differences(found: Verification) -> None:
+    """Print a line for each difference, and the commands that mend them."""
+    for each in found.differences[:_MOST_DIFFERENCES]:
+        click.echo(each)
+    number = len(found.differences)
+    if number > _MOST_DIFFERENCES:
+        left = number - _MOST_DIFFERENCES
+        click.echo(f"{left:,} more differences: --format json has all")
+    days = counted(found.days, "day")
+    click.echo(f"{days} of websites compared: {counted(number, 'difference')}")
+    again = [f"--refresh {period}" for period in found.refresh]
+    for first in range(0, len(again), _MOST_OPTIONS):
+        some = " ".join(again[first : first + _MOST_OPTIONS])
+        click.echo(f"run: sitestats warehouse update {some}")
 
 
 @warehouse.command()
@@ -394,52 +443,29 @@ def forget(hosts: tuple[str, ...], *, force: bool, to: Destination) -> None:
     Example:
       sitestats warehouse forget gone.example
     """
-    with _opened(to) as made:
-        made.forget(made.make_pipeline(to.name, to.dataset), hosts, force=force)
+    from sitestats.warehouse import forget as forget_websites
+
+    with _opened(to) as pipeline:
+        forget_websites(pipeline, hosts, force=force)
     click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
-def _rows(
-    coverage: Mapping[str, Coverage], last_day: Callable[..., date | None]
-) -> list[dict[str, Any]]:
-    now = datetime.now(UTC)
-    rows = (
-        {
-            "hostname": name,
-            "timezone": site.timezone,
-            "through": site.through and str(site.through),
-            "behind": site.behind(last_day(site.timezone, now) or site.reached)
-            if site.listed
-            else None,
-            "missing": len(site.failed),
-            "listed": site.listed,
-            "error": site.error,
-            "doubt": site.doubt,
-            "checked_at": site.checked_at and site.checked_at.isoformat(),
-        }
-        for name, site in coverage.items()
-    )
-    return sorted(
-        rows,
-        key=lambda row: (
-            row["error"] is None and row["doubt"] is None,
-            -(row["behind"] or 0),
-        ),
-    )
-
-
 @contextmanager
-def _opened(to: Destination) -> Generator[ModuleType]:
-    """Go to the folder, where dlt looks for its configuration, and show an error of dlt
-    as one line, and its log only where you set a level.
+def _opened(to: Destination, pipelines_dir: str | None = None) -> Generator[Pipeline]:
+    """The pipeline, in the folder where dlt looks for its configuration.
+
+    An error of dlt becomes one line, and its log is written only if you set a level.
     """
-    # This import comes first: if dlt is missing, it says what to install.
-    from sitestats import warehouse as made
+    from sitestats.warehouse import (
+        DestinationError,
+        make_pipeline,
+        readable_errors,
+        set_default,
+    )
 
     try:
-        with chdir(to.folder), made.readable_errors():
-            # dlt's log of a failure is printed here.
-            made.set_default("runtime.log_level", value="CRITICAL")
-            yield made
-    except made.DestinationError as error:
+        with chdir(to.folder), readable_errors():
+            set_default("runtime.log_level", value="CRITICAL")
+            yield make_pipeline(to.name, to.dataset, pipelines_dir=pipelines_dir)
+    except DestinationError as error:
         fail(str(error), Code.TRY_LATER if error.retryable else Code.GIVE_UP)

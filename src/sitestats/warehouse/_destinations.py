@@ -45,9 +45,8 @@ class Destination:
     """The format of the files to load; None for the destination's own."""
     keeps_old_rows: bool = False
     """Whether files are only added, so that the latest rows of a day count."""
-    comments: str | None = None
-    """The SQL that selects the comments of the tables and columns in a schema; None if
-    they get none. The row of a table itself has no column."""
+    has_comments: bool = False
+    """Whether tables and columns get comments, which dlt does not set."""
     has_keys: bool = False
     """Whether tables get a primary key."""
     lasting: re.Pattern[str] = re.compile(r"(?!)")
@@ -133,14 +132,6 @@ def alone_with(path: Path, what: str, *, wait: float = 0) -> Generator[Look]:
 
 _DUCKDB_FILES: Final = WeakKeyDictionary["Pipeline", Path]()
 """The databases of pipelines: dlt takes a while to find one in its configuration."""
-_COMMENTS_IN_DUCKDB: Final = (
-    "SELECT table_name, column_name, comment FROM ("
-    "SELECT schema_name, database_name, table_name, NULL AS column_name, comment "
-    "FROM duckdb_tables() UNION ALL "
-    "SELECT schema_name, database_name, table_name, column_name, comment "
-    "FROM duckdb_columns()) AS described "
-    "WHERE database_name = current_database() AND schema_name = %s"
-)
 
 
 def _duckdb_file(pipeline: Pipeline) -> Path | None:
@@ -200,13 +191,6 @@ _OF_LOCK: Final = (
     "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND (classid::bigint << 32) | objid::bigint = %s"
-)
-_COMMENTS_IN_POSTGRES: Final = (
-    "SELECT relname, attname, description FROM pg_description "
-    "JOIN pg_class ON pg_class.oid = objoid AND classoid = 'pg_class'::regclass "
-    "JOIN pg_namespace ON pg_namespace.oid = relnamespace "
-    "LEFT JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid "
-    "AND objsubid > 0 WHERE nspname = %s"
 )
 _HELD: Final = f"SELECT pid {_OF_LOCK} AND pid = pg_backend_pid()"
 _HOLDER: Final = (
@@ -279,7 +263,7 @@ _OTHER: Final = Destination()
 _SPECIAL: Final = {
     "duckdb": Destination(
         lock=_lock_of_duckdb,
-        comments=_COMMENTS_IN_DUCKDB,
+        has_comments=True,
         # dlt takes a broken file for a lost connection too.
         lasting=re.compile(""),
         file=_duckdb_file,
@@ -288,7 +272,7 @@ _SPECIAL: Final = {
     "postgres": Destination(
         lock=_lock_in_postgres,
         file_format=_format_for_postgres,
-        comments=_COMMENTS_IN_POSTGRES,
+        has_comments=True,
         has_keys=True,
         lasting=re.compile(
             r"authentication failed|(database|role) \S+ does not exist|no pg_hba\.conf|"

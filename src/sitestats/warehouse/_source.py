@@ -80,7 +80,7 @@ _Add: TypeAlias = "Callable[[WebsiteDays, dict[str, Any], Period, Stats], None]"
 SOURCE: Final = "sitestats"
 _LARGE: Final = 10_000
 _FEW: Final = 2
-"""Fewer websites may vanish from the list each night."""
+"""Fewer websites may vanish from the list each night, if they are less than half."""
 _SHARE: Final = 0.25
 """The part of the websites that does not vanish in a night."""
 _MOST_NAMED: Final = 5
@@ -285,11 +285,16 @@ class _Run:
         """The table of websites, for the first load."""
         if self._days is not None:
             return
-        rows = Rows("websites")
-        for website in self._listed():
-            values: Any = {**website.to_dict(), "hostname": _hostname_of(website)}
+        rows, sites = Rows("websites"), self._sites()
+        for name, website in sites.items():
+            values: Any = {**website.to_dict(), "hostname": name}
             del values["problems"]
             rows.add(**values, listed_at=self._moment())
+        if len(sites) < len(self._listed()):
+            names = Counter(map(_hostname_of, self._listed()))
+            twice = [name for name, number in names.items() if number > 1]
+            named = ", ".join(twice[:_MOST_NAMED])
+            warn(f"the list of websites has {named} twice: the first entry counts")
         yield from rows.take()
 
     def read_days(self) -> Iterator[DataItemWithMeta]:
@@ -356,6 +361,13 @@ class _Run:
                 self._websites = client.websites.list()
         return self._websites
 
+    def _sites(self) -> dict[str, Website]:
+        """The listed websites, by their names; of two entries, the first one."""
+        sites = dict[str, Website]()
+        for website in self._listed():
+            sites.setdefault(_hostname_of(website), website)
+        return sites
+
     def _continued(self, state: dict[str, Any], update: UnderWay) -> Days:
         """The days where the last load left them, if dlt has stored that one."""
         if self._days is not None and self._loads == state.get("loads"):
@@ -363,7 +375,8 @@ class _Run:
         listed = self._listed()
         # Days end by the service's clock: this machine's clock may be ahead.
         now = self.now() if self.now else listed.responded_at or self._moment()
-        zones = {_hostname_of(site): storable(site.timezone or "") for site in listed}
+        sites = self._sites().items()
+        zones = {name: storable(site.timezone or "") for name, site in sites}
         first = self._first_of(state, now)
         state["lists"] = self._lists_of(state)
         state["listed"] = sorted(self._believed(state, zones, now))
@@ -432,7 +445,8 @@ class _Run:
         """
         had = {*state.get("listed", ())}
         listed, lost = {*zones}, sorted(had - {*zones})
-        is_short = not zones or len(lost) >= max(_FEW, len(had) * _SHARE)
+        is_half = 0 < len(had) <= 2 * len(lost)
+        is_short = not zones or is_half or len(lost) >= max(_FEW, len(had) * _SHARE)
         if self._listed().incomplete or (is_short and self.hostnames is not None):
             return had | listed
         if not is_short:

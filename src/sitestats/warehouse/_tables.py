@@ -152,18 +152,16 @@ def key(table: str) -> list[str]:
     return [name for name in COLUMNS[table] if name in names]
 
 
-def comments(
-    table: str, name: str, known: Collection[str]
-) -> Iterator[tuple[str | None, str, str]]:
-    """The descriptions of *table*, of that qualified *name*, and of the *known* columns
-    of it: for each its column, its text, and the SQL that sets it.
+def comments(table: str, name: str, known: Collection[str]) -> list[str]:
+    """The SQL that sets the comments of *table*, of that qualified *name*, and of its
+    *known* columns.
     """
-    text = about(table)
-    yield None, text, f"COMMENT ON TABLE {name} IS '{text}'"
-    for column in COLUMNS[table]:
-        if column in known:
-            text = _COLUMNS[column][1]
-            yield column, text, f"COMMENT ON COLUMN {name}.{column} IS '{text}'"
+    of_columns = [
+        f"COMMENT ON COLUMN {name}.{column} IS '{_COLUMNS[column][1]}'"
+        for column in COLUMNS[table]
+        if column in known
+    ]
+    return [f"COMMENT ON TABLE {name} IS '{about(table)}'", *of_columns]
 
 
 def about(table: str) -> str:

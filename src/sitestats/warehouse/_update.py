@@ -371,22 +371,11 @@ def _tidy(pipeline: Pipeline) -> None:
         for table, name in names.items():
             if "rank" in COLUMNS[table]:
                 client.execute_sql(f"DELETE FROM {name} WHERE {rank} = {EMPTY}")  # noqa: S608 - our own table
-        # For other databases, dlt does it from its hints, as far as they can.
-        if destination.comments is not None:
-            found = client.execute_sql(destination.comments, client.dataset_name) or ()
-            there = {(table, column): text for table, column, text in found}
-            changed = [
-                sql
-                for table, name in names.items()
-                for column, text, sql in comments(
-                    table, name, known[table].get("columns", {})
-                )
-                if there.get((table, column)) != text
-            ]
-            # They take longer than a look at them.
-            if changed:
-                with client.begin_transaction():
-                    client.execute_many(changed)
+        if destination.has_comments:
+            with client.begin_transaction():
+                for table, name in names.items():
+                    columns = known[table].get("columns", {})
+                    client.execute_many(comments(table, name, columns))
         if destination.has_keys:
             keyed = client.execute_sql(_KEYS, client.dataset_name) or ()
             # A load also uses the key to find the rows of a day, which it replaces.
