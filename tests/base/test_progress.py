@@ -120,7 +120,7 @@ def test_a_shorter_text_leaves_nothing_of_a_longer_one(
 
 
 def test_the_line_is_erased_when_the_work_fails(terminal: Terminal) -> None:
-    """After Ctrl-C, which writes ^C behind the bar, a message has the line alone."""
+    """After Ctrl-C, which writes ^C after the bar, a message has the line alone."""
     with pytest.raises(KeyboardInterrupt), bar(terminal, "websites") as show:  # noqa: PT012 - the bar is drawn, then broken off
         show(1, 2)
         terminal.write("^C")

@@ -118,14 +118,14 @@ EACH = """
 --feild x                                | --fields
 --where 'country = NL'                   | 'country = NL' has blanks around the name
 --fields ''                              | --fields: '' is not a field
--- --last 3                              | --last is behind --: write it before
+-- --last 3                              | --last is after --: write it before
 """
 """Wrong options for one website, for two and for all."""
 COMMANDS = f"""
 websites pla                             | No such command 'pla'
---format json websites list              | '--format'; write it behind the command
-websites --yes ensure x.csv              | '--yes'; write it behind the command
-websites add a.example -- --yes          | --yes is behind --: write it before
+--format json websites list              | '--format'; write it after the command
+websites --yes ensure x.csv              | '--yes'; write it after the command
+websites add a.example -- --yes          | --yes is after --: write it before
 stats                                    | name a HOST, or give --all or --hosts-from
 stats --all {HOST}                       | --all: name no HOST
 stats {HOST} {BLOG} --table pages --format csv | requested are totals; --fields requests
@@ -151,7 +151,7 @@ def test_wrong_use_is_one_line(emulator: Emulator, run: Run) -> None:
     for line in commands.split("\n"):
         command, _, words = line.partition(" | ")
         if command:
-            unknown = ("--feild", "No such", "write it behind", "-- --yes")
+            unknown = ("--feild", "No such", "write it after", "-- --yes")
             mistyped = any(words in line for words in unknown)
             done = run(*shlex.split(command), mistyped=mistyped)
             assert (done.code, done.out) == (2, ""), command

@@ -94,7 +94,7 @@ NOT_RELATIVE = {
     "dots at the end": "/a/..",
     "encoded dots": "/a/%2e%2E/b",
     "half encoded dots": "/a/.%2e/b",
-    "dots behind an encoded slash": "/a/x%2f../b",
+    "dots after an encoded slash": "/a/x%2f../b",
     "query": "/a?b=c",
     "fragment": "/a#b",
     "line break": "/a\r\nHost: evil.example",

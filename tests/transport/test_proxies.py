@@ -287,7 +287,7 @@ def test_a_write_that_a_proxy_sent_may_be_done() -> None:
 
 @variants
 def test_what_comes_behind_a_response_is_nobodys(variant: str) -> None:
-    """Bytes that a proxy sends behind a response are not taken for another one."""
+    """Bytes that a proxy sends after a response are not taken for another one."""
     good = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
 
     def poisons(connection: Connection) -> None:

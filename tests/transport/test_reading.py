@@ -67,7 +67,7 @@ def test_what_a_response_is(
     body: bytes,
     is_reusable: bool,  # noqa: FBT001
 ) -> None:
-    """Whatever HTTP allows is read; what comes behind it is nobody's response."""
+    """Whatever HTTP allows is read; what comes after it is nobody's response."""
     # Without a length the end of the connection is that of the body.
     reading = read(wire, *[b""][: b"1.0" in wire])
     assert reading.is_over

@@ -279,7 +279,7 @@ def test_a_month_settles_once_it_is_over() -> None:
     world.emulator.now = dt.datetime(2026, 4, 1, 12, tzinfo=dt.UTC)
     dataset.update(world.emulator)
     assert dataset.rows("months", *columns)[1:] == [(FIRST, 2, False)]
-    # Late, and read behind the new days.
+    # Late, and read after the new days.
     world.visit(at(20), "/b")
     world.emulator.now += 2 * DAY
     dataset.update(world.emulator, lag=0)

@@ -101,8 +101,8 @@ _OTHERS: Final[Schema] = {
 
 
 def arguments_of(call: Callable[..., object]) -> Schema:
-    """The schema of a tool's arguments: those of *call*, and the question if it takes
-    others.
+    """The schema of a tool's arguments: the arguments of *call*, and the question if it
+    takes others.
     """
     parameters = inspect.signature(call).parameters
     own = [name for name in parameters if name in _OTHERS]

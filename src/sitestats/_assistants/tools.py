@@ -67,8 +67,8 @@ class WrongCallError(Exception):
 
 
 class Tool:
-    """A tool, as the protocol lists it: its name, text and arguments are those of the
-    function that it calls.
+    """A tool, as the protocol lists it: the function that it calls has its name, text
+    and arguments.
     """
 
     def __init__(self, call: Callable[..., Answer], *, is_read_only: bool) -> None:

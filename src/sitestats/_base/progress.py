@@ -113,7 +113,7 @@ class _Terminal(_Bar):
 
     def __exit__(self, *_: object) -> None:
         if self._drawn:
-            # Ctrl-C leaves ^C behind the text.
+            # Ctrl-C leaves ^C after the text.
             self._width += 2
             self.draw("")
             _write("\r")

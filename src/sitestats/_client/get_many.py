@@ -12,15 +12,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sized
 from contextlib import nullcontext
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    Generic,
-    Self,
-    TypeVar,
-)
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 import attrs
 from attrs.validators import optional
@@ -47,9 +39,6 @@ from sitestats._results.stats import with_warnings
 
 from .runner import AsyncRunner, Runner
 from .workers import Tasks, Threads
-
-if TYPE_CHECKING:
-    from sitestats._results.outcomes import Outcome
 
 RunnerT = TypeVar("RunnerT", bound=Runner | AsyncRunner)
 WorkersT = TypeVar("WorkersT", Threads, Tasks)

@@ -55,10 +55,11 @@ class ComparedPair(Value):
     def totals(self) -> Mapping[TotalName, Change]:
         """The totals that one of the two has, by name."""
         now, before = (one.stats if one else None for one in (self.now, self.before))
+        known = [stats for stats in (now, before) if stats is not None]
         return {
             name: total_change(now, before, name)
             for name in TOTALS
-            if name in (now or ()) or name in (before or ())
+            if any(name in stats for stats in known)
         }
 
     def total(self, name: TotalName) -> Change:

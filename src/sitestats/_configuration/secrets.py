@@ -212,7 +212,7 @@ def checked_headers(given: Secret | None) -> tuple[tuple[str, Secret], ...]:
 def secrets_in(headers: tuple[tuple[str, Secret], ...]) -> list[Secret]:
     """The values of *headers* whose names say that they are credentials.
 
-    A service may repeat a part of one: what stands behind ``Bearer``, the login that
+    A service may repeat a part of one: what follows ``Bearer``, the login that
     ``Basic`` encodes, or the value of a cookie.
     """
     values = [value for name, value in headers if _SECRET.search(name.lower())]

@@ -192,7 +192,7 @@ def _histogram(ax: Any, entries: Sequence[Any]) -> str:
             xs, ys = zip(*_steps(whens, counts, step), strict=True)
             look = {"step": "post", "linewidth": 0, "color": color}
             ax.fill_between(xs, ys, label=heading(count), **look)
-    # Bars stand around the moment at which an entry begins, steps behind it.
+    # Bars stand around the moment at which an entry begins, steps after it.
     shift = step / 2 if has_bars else 0 * step
     reasons: list[str] = []
     for entry, when in zip(entries, whens, strict=True):

@@ -1,6 +1,6 @@
 """Read an address of the service: host name, page and parameters, each by its rule.
 
-The service's data is at the address of its dashboard with ``.json`` behind it (section
+The service's data is at the address of its dashboard with ``.json`` after it (section
 1). What a dashboard adds to its address is not documented, so it is refused: the
 numbers would silently be others than those that it shows.
 """
@@ -58,7 +58,7 @@ def read_address(
         raise refusal("address", message, "from_url")
     # One suffix only: a page may itself be called /data.json.
     hostname, slash, name = below.removesuffix(".json").partition("/")
-    # A slash behind the host name of a dashboard is common and names no page.
+    # A slash after the host name of a dashboard is common and names no page.
     page = f"/{name}" if name or (slash and is_data) else None
     with Problems() as problems:
         host = problems.check(rules.hostname, hostname)

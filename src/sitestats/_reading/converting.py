@@ -371,4 +371,4 @@ _READERS: Final[Mapping[Any, Callable[[dict[str, Any], Any], Any]]] = {
     Changes: _changes,
     StatsQuery: lambda values, _: StatsQuery.from_dict(values),
 }
-"""The classes whose JSON is not that of their attributes alone."""
+"""The classes whose JSON is more than their attributes by their names."""

@@ -61,7 +61,7 @@ def _names_in(types: tuple[Any, ...]) -> Iterator[str]:
 
 
 def classes_in(source: Any) -> tuple[type[Any], ...]:
-    """The classes that a type names, such as that of its entries."""
+    """The classes that a type names, such as the class of its entries."""
     return tuple(one for one in get_args(source) if isinstance(one, type))
 
 

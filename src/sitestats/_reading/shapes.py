@@ -125,7 +125,7 @@ def _columns(kind: Any) -> dict[str, Any]:
 
 
 def _error(_: Any) -> dict[str, Any]:
-    """The values of all errors; an error has those of its class."""
+    """The values of all errors; an error has the values of its class."""
     types: dict[str, Any] = {"type": str, "text": str, "retryable": bool}
     for kind in classes_of_errors(SiteStatsError):
         types |= {name: _if_any(hint) for name, hint in attribute_types(kind).items()}
@@ -153,7 +153,7 @@ _TYPES: Final[Mapping[Any, Any]] = {
     StatsQuery: _query,
     EntryChange: _entry_change,
 }
-"""The classes whose JSON is not that of their attributes alone."""
+"""The classes whose JSON is more than their attributes by their names."""
 
 
 # --- types in JSON ------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Reading:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            # Bytes behind the response do not belong to it.
+            # Bytes after the response do not belong to it.
             self.is_reusable = False
             if isinstance(error, httptools.HttpParserCallbackError):
                 # Our callbacks raise nothing themselves, so this is an interrupt.
@@ -100,7 +100,7 @@ class Reading:
             self.is_reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those behind the body are of no use."""
+        """Take a header; a header after the body is of no use."""
         if not self.status:
             self.headers.append((name, value))
 

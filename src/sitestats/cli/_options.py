@@ -54,7 +54,7 @@ class Command(click.Command):
     """A command whose help has its many options in sections."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; refuse an option behind ``--``, and --raw without CSV.
+        """Read the arguments; refuse an option after ``--``, and --raw without CSV.
 
         Raises:
             UsageError: An option can have no effect.
@@ -62,7 +62,7 @@ class Command(click.Command):
         known = {name for param in self.params for name in param.opts}
         for text in args[args.index("--") :] if "--" in args else ():
             if text.partition("=")[0] in known:
-                raise click.UsageError(f"{text} is behind --: write it before")
+                raise click.UsageError(f"{text} is after --: write it before")
         left = super().parse_args(ctx, args)
         if ctx.meta.get(_RAW) and ctx.params.get("output") != "csv":
             raise click.UsageError("--raw is for CSV: add --format csv")
