@@ -117,10 +117,13 @@ def names_of(kind: type) -> str:
 
 
 def explained(*methods: str) -> Callable[[KindT], KindT]:
-    """Have errors about the arguments of these *methods* say what to type."""
+    """Have errors about the arguments of these *methods* say what to type; without a
+    name, of all public ones.
+    """
 
     def decorate(kind: KindT) -> KindT:
-        for name in methods:
+        own = (name for name, value in vars(kind).items() if inspect.isfunction(value))
+        for name in methods or [n for n in own if n == "__init__" or n[0] != "_"]:
             setattr(kind, name, _explained(vars(kind)[name]))
         return kind
 
@@ -135,14 +138,21 @@ def _explained(method: Any) -> Any:
         except TypeError as error:
             if not _is_of_call(error):
                 raise
-        raise wrong_arguments(self.__class__, method.__name__, given, named) from None
+        wrong = wrong_arguments(self.__class__, method.__name__, given, named)
+        # A key may be among them, and no frame has that in a variable.
+        del given, named
+        raise wrong
 
     if not inspect.iscoroutinefunction(method):
         return call
 
     @wraps(method)
     async def awaited(self: Any, /, *given: Any, **named: Any) -> Any:
-        return await call(self, *given, **named)
+        try:
+            awaitable = call(self, *given, **named)
+        finally:
+            del given, named
+        return await awaitable
 
     return awaited
 

@@ -23,6 +23,7 @@ from sitestats import (
     StatsQuery,
     StatusError,
 )
+from sitestats.analysis import Page
 from sitestats.emulator import Emulator
 
 QUERY: Any = StatsQuery("shop.example").fields("pageviews", "histogram", "pages")
@@ -185,6 +186,14 @@ CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: CLIENT.websites.ensure(["x.example"], public=True), "WebsiteSpec("),
     (lambda: CLIENT.websites.list().names, "website.hostname for"),
     (lambda: CLIENT.websites.list()[0].stats, "StatsQuery(website)"),
+    (lambda: QUERY.pinned(timzone="UTC"), "it takes timezone, now"),
+    (lambda: QUERY.each(webistes=["a.example"]), "did you mean 'websites'?"),
+    (lambda: CLIENT.request("GET", "/a", parms={}), "it takes method, path, params"),
+    (lambda: CLIENT.with_options(timout=3), "it takes timeout, total_timeout"),
+    (lambda: CLIENT.stats.get_jsonp(QUERY, calback="a"), "it takes query, callback"),
+    (lambda: STATS.to_html(rwos=3), "it takes rows"),
+    (lambda: STATS.plot(feild="pages"), "did you mean 'field'?"),
+    (lambda: Page("x").titel, "did you mean .title?"),
     (lambda: STATS.views, "use .pageviews"),
     (lambda: STATS.bounce_rate, "does not count bounces"),
     (lambda: STATS.to_csv("x"), ".to_pandas().to_csv("),
@@ -253,6 +262,8 @@ def test_a_key_at_a_wrong_place_is_in_no_frame() -> None:
     for call in (
         lambda: Client(ADDRESS, "sa_key_1234567890"),
         lambda: Client(ADDRESS, token="sa_key_1234567890"),
+        lambda: CLIENT.with_options(token="sa_key_1234567890"),
+        lambda: CLIENT.request("GET", "/a", headers={"Api-Key": "sa_key_1234567890"}),
     ):
         with pytest.raises(TypeError, match="Client") as it:
             call()

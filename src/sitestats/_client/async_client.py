@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import httpx  # noqa: F401 - the base class names it
 
 
-@explained("list", "add", "ensure", "plan")
+@explained()
 class AsyncWebsitesAPI(API[AsyncRunner]):
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
@@ -205,7 +205,7 @@ class AsyncWebsitesAPI(API[AsyncRunner]):
             return await self._runner.run(events.flow(), events.handle_async)
 
 
-@explained("get_many", "compare")
+@explained("get_many", "compare", "get_jsonp")
 class AsyncStatsAPI(API[AsyncRunner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
 
@@ -439,6 +439,7 @@ class AsyncStatsAPI(API[AsyncRunner]):
         )
 
 
+@explained("check", "request")
 class AsyncClient(BaseClient["httpx.AsyncClient", AsyncRunner]):
     """An async client of the service, on asyncio or trio.
 

@@ -34,7 +34,7 @@ from sitestats._configuration.settings import (
     resolve,
 )
 from sitestats._protocol.session import Session
-from sitestats._public import Public, names_of
+from sitestats._public import Public, explained, names_of
 from sitestats._words import argument_advice, name_advice
 
 from . import late
@@ -84,6 +84,7 @@ class API(_Called, Generic[RunnerT]):
         return f"<{type(self).__name__}: {names_of(cast('Any', type(self)))}>"
 
 
+@explained("with_options")
 class BaseClient(_Called, Generic[HttpClientT, RunnerT]):
     """The settings, the sender and the runner of a client."""
 

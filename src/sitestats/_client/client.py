@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import httpx  # noqa: F401 - the base class names it
 
 
-@explained("list", "add", "ensure", "plan")
+@explained()
 class WebsitesAPI(API[Runner]):
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
@@ -187,7 +187,7 @@ class WebsitesAPI(API[Runner]):
             return self._runner.run(events.flow(), events.handle)
 
 
-@explained("get_many", "compare")
+@explained("get_many", "compare", "get_jsonp")
 class StatsAPI(API[Runner]):
     """The Stats API: ``client.stats`` (section 4.3)."""
 
@@ -407,6 +407,7 @@ class StatsAPI(API[Runner]):
         return self._runner.run(operations.get_jsonp(self._session, query, callback))
 
 
+@explained("check", "request")
 class Client(BaseClient["httpx.Client", Runner]):
     """A blocking client of the service.
 

@@ -10,6 +10,7 @@ import attrs
 from sitestats._base.text import cut, plain
 from sitestats._display.describe import Chart, Heading, Part, Shown, describe, grid_of
 from sitestats._display.labels import IN_ASCII, MOST_ROWS
+from sitestats._public import Public
 from sitestats._results.bases import Displayed, HasLists
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _WIDEST: Final = 56
 
 
 @attrs.frozen
-class Display:
+class Display(Public):
     """A result for a notebook or a terminal, with up to *rows* rows.
 
     Without it, a result shows ten rows of each table.

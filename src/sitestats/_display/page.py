@@ -9,6 +9,7 @@ from sitestats._base.text import encodable
 from sitestats._display.display import Display
 from sitestats._display.labels import MOST_ROWS
 from sitestats._display.markdown import text
+from sitestats._public import Public
 from sitestats._results.bases import Displayed
 
 Block: TypeAlias = Displayed | Display | str
@@ -20,7 +21,7 @@ _BODY: Final = (
 _TITLE: Final = "font-size:1.4em;font-weight:600;margin:0 0 .8em"
 
 
-class Page:
+class Page(Public):
     """A page of several results, with a title and texts between them.
 
     It is complete: it loads nothing, and has no script and no style sheet. Browsers
@@ -40,6 +41,10 @@ class Page:
     >>> print(page.to_markdown().splitlines()[0])
     # The week
     """
+
+    title: str
+    blocks: tuple[Block, ...]
+    rows: int
 
     def __init__(self, title: str, *blocks: Block, rows: int = MOST_ROWS) -> None:
         self.title = title

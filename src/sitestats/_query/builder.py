@@ -51,21 +51,7 @@ from .rules import METADATA, HasHostname, Interval, MetadataValue, Problems, ref
 
 
 @final
-@explained(
-    "__init__",
-    "fields",
-    "between",
-    "last",
-    "since",
-    "on",
-    "during",
-    "previous",
-    "each",
-    "interval",
-    "limit",
-    "where",
-    "where_metadata",
-)
+@explained()
 @attrs.frozen(init=False, eq=False, repr=False)
 class StatsQuery(Value, Generic[FieldsT_co]):
     """The query for one website: an immutable value, bound to no client.
@@ -583,10 +569,7 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        parameters = parameters_of(self)
-        return parameters.problems + (
-            parameters.key_problems if has_key is False else ()
-        )
+        return _problems(self._parameters, has_key=has_key)
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -837,8 +820,14 @@ def validated(query: StatsQuery, *, has_key: bool) -> Parameters:
             problem.
     """
     check_query(query)
-    query.validate(has_key=has_key)
+    if problems := _problems(query._parameters, has_key=has_key):
+        raise InvalidInputError(problems)
     return query._parameters
+
+
+def _problems(parameters: Parameters, *, has_key: bool | None) -> tuple[Problem, ...]:
+    needed = parameters.key_problems if has_key is False else ()
+    return parameters.problems + needed
 
 
 def queries_in(given: Any, where: str = "queries", *, is_awaited: bool = False) -> Any:

@@ -160,7 +160,8 @@ def _check_values(name: str, values: Any, where: str) -> None:
     if advice := argument_advice("StatsQuery", "each", name):
         message = f"{shown(name)} is not a filter: {advice}"
         raise refusal("filter-name", message, "each")
-    one_of(name, FILTERS, "filter-name", "a filter", "each")
+    known = (*FILTERS, "unit", "websites", "metadata")
+    one_of(name, known, "filter-name", "a filter", "each")
     _check_is_column(values, "frame['value']", "filter-text", where)
     if not isinstance(values, str) and not are_several(values):
         message = f"give its values, such as ['a', 'b'], not {shown(values)}"

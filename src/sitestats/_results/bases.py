@@ -58,9 +58,11 @@ def draw(
         TypeError: There are *others*, such as the size that other libraries take.
     """
     for name in others:
+        hint = did_you_mean(name, ["ax", *choices])
         raise TypeError(
-            f"plot takes no {name}: change the axes that it returns, or pass your own, "
-            "by figure, axes = plt.subplots(figsize=(8, 4)) and .plot(ax=axes)"
+            f"plot takes no {name}{hint}: change the axes that it returns, or pass "
+            "your own, by figure, axes = plt.subplots(figsize=(8, 4)) and "
+            ".plot(ax=axes)"
         )
     from sitestats._display.plots import plot
 
@@ -75,7 +77,7 @@ FieldT = TypeVar("FieldT", bound=str)
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
-@explained("to_pandas", "to_polars", "to_arrow", "to_excel")
+@explained()
 class HasRows(Generic[FieldT]):
     """A result with rows. Without rows a frame has the same columns and types.
 
@@ -285,6 +287,7 @@ class HasLists(HasRows[FieldT]):
 # --- notebooks and terminals ------------------------------------------------------
 
 
+@explained("to_html", "to_markdown")
 class Displayed(Public):
     """A value that notebooks and rich show as tables. Its repr stays as it is."""
 
