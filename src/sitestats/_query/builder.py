@@ -958,7 +958,8 @@ def _step(step: str, texts: Mapping[str, str]) -> str:
     if step == "where":
         return f"where({', '.join(f'{name}={one!r}' for name, one in given.items())})"
     (argument,) = given.values()
-    several = argument if isinstance(argument, tuple) else (argument,)
+    is_several = isinstance(argument, tuple)
+    several = cast("tuple[object, ...]", argument if is_several else (argument,))
     return f"{step}({', '.join(map(repr, several))})"
 
 

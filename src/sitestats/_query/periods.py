@@ -8,7 +8,7 @@ sent by ``extra_param`` alone. Weeks begin on Monday, as in ISO 8601.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -178,7 +178,7 @@ class NamedPeriod(Value):
 
 
 @contextmanager
-def _in_the_calendar(where: str) -> Iterator[None]:
+def _in_the_calendar(where: str) -> Generator[None]:
     """Refuse days before the year 1 or after the year 9999, which Python lacks."""
     try:
         yield
