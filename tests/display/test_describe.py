@@ -23,6 +23,7 @@ from sitestats import (
     NotFoundError,
     Outcomes,
     StatsQuery,
+    UsageError,
     WebsiteSpec,
 )
 from sitestats.analysis import Display
@@ -180,6 +181,27 @@ def test_a_table_has_as_many_rows_as_are_wanted(rows: int, left_out: int) -> Non
         assert [name for name in names if name in shown] == names[:rows]
         assert (f"… {left_out} more" in shown) is (left_out > 0)
         assert (" more" in shown) is (left_out > 0)
+
+
+def test_no_rows_are_no_display(client: Client) -> None:
+    """Without a row, or without the last ones, a note would say what is not true."""
+    query = SHARED.fields("pageviews", "pages", "histogram")
+    comparison = client.stats.compare(query)
+    outcomes = client.stats.get_many([query]).collect()
+    pages = pages_of("/a", "/b")
+    wrong: Any
+    for wrong in (0, -1, 1.5, "5", None):
+        for call in (
+            lambda wrong=wrong: pages.to_html(rows=wrong),
+            lambda wrong=wrong: Display(comparison, rows=wrong).to_markdown(),
+            lambda wrong=wrong: comparison.largest(wrong),
+            lambda wrong=wrong: outcomes.plot(most=wrong),
+        ):
+            with pytest.raises(UsageError, match="is a whole number from 1, not"):
+                call()
+    for wrong in ([pages], query, None):
+        with pytest.raises(UsageError, match="is no result"):
+            Display(wrong).to_html()
 
 
 def test_the_changes_of_a_histogram_are_a_table(client: Client) -> None:

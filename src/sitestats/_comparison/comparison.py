@@ -27,6 +27,7 @@ from sitestats._results.bases import (
     HasLists,
     Named,
     Table,
+    check_most,
     draw,
     is_attribute,
     item_of,
@@ -177,6 +178,7 @@ class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra])
         )
         largest = sorted(known, key=lambda row: -abs(row[4] or 0))
         note = self.differs or only(parameters_of(self.query).filters)
+        check_most(rows, "rows")
         columns = of_rows(_ROWS, largest[:rows])
         return Table("largest changes", columns, note, same=self._days)
 

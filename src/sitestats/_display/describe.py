@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import attrs
 
+from sitestats._base.errors import UsageError
 from sitestats._base.fields import TOTALS
-from sitestats._base.text import counted
+from sitestats._base.text import counted, shown
 from sitestats._comparison.changes import DAYS, OF_HOURS, Change, Changes
 from sitestats._comparison.comparison import Comparison
 from sitestats._comparison.comparisons import Comparisons
@@ -167,7 +168,13 @@ Part: TypeAlias = Heading | Grid | Chart
 
 @singledispatch
 def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
-    """The parts of *result*, from top to bottom, with *top* rows of each table."""
+    """The parts of *result*, from top to bottom, with *top* rows of each table.
+
+    Raises:
+        UsageError: It is no result, or *top* is no number of rows.
+    """
+    if not isinstance(cast("object", result), Displayed):
+        raise UsageError(f"{shown(result)} is no result: give that of client.stats.get")
     yield from describe(result._displayed(), top)  # noqa: SLF001 - see _of_entries
 
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from numbers import Integral
 from typing import (
     IO,
     TYPE_CHECKING,
@@ -68,6 +69,13 @@ def draw(
 
     axes: late.Axes = plot(result, ax, **choices)
     return axes
+
+
+def check_most(most: object, name: str) -> None:
+    """Refuse a number of rows or axes that would show none, or leave out the last."""
+    if not isinstance(most, Integral) or most < 1:
+        message = f"{name} is a whole number from 1, not {shown(most)}"
+        raise UsageError(message)
 
 
 # --- frames -----------------------------------------------------------------------
@@ -375,6 +383,7 @@ class Table(HasRows[Never], Displayed, InJson):
 
     def head(self, most: int) -> Table:
         """The first rows; the note says how many there are beyond."""
+        check_most(most, "rows")
         if (more := count_rows(self.body) - most) <= 0:
             return self
         columns = [

@@ -32,6 +32,7 @@ from .bases import (
     ItemT_co,
     Named,
     Table,
+    check_most,
     draw,
 )
 from .entries import Entries, check_list, entry_class
@@ -383,6 +384,7 @@ class CollectedOutcomes(
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
+        check_most(most, "most")
         axes: Any = draw(self, ax, _others, most=most, sharey=sharey)
         self._warn("histogram")
         return cast("late.AxesArray", axes)
