@@ -58,8 +58,15 @@ _ADVICE: Final = {
 """What to ask instead, by the broken rule, where no argument is like the step that the
 library's message names."""
 _LEFT_OUT: Final[tuple[object, ...]] = (None, "", [], {})
-_STEP: Final = re.compile(r"\.(\w+)\(([^)]*)\)")
+_STEP: Final = re.compile(r"(?:query)?\.(\w+)\(([^)]*)\)")
 """A step in a message, such as ``.during('2026-01')``."""
+_ARGUMENTS: Final = {
+    "between": "start and end",
+    "where_metadata": "metadata",
+    "on": "during",
+    "all_events": "events",
+}
+"""The arguments for steps by other names."""
 
 
 class WrongCallError(Exception):
@@ -237,7 +244,7 @@ class Tools:
         if has_lists or "events" in question:
             arguments.setdefault("limit", most)
         if str(question.get("during")) in WORDS and "timezone" not in question:
-            arguments["timezone"] = self._zone_of(hostname)
+            arguments["timezone"] = self._zone_of(query.hostname)
         for name, value in arguments.items():
             query = _STEPS[name](query, value)
         return query
@@ -381,7 +388,8 @@ def _for_model(error: SiteStatsError) -> str:
 
 
 def _as_argument(step: re.Match[str]) -> str:
-    return f"{step[1]} {step[2].removeprefix('days=')}".strip()
+    name, value = _ARGUMENTS.get(step[1], step[1]), step[2].removeprefix("days=")
+    return "a call for each" if name == "each" else f"{name} {value}".strip()
 
 
 def _in_arguments(problem: Problem) -> Problem:
@@ -389,4 +397,6 @@ def _in_arguments(problem: Problem) -> Problem:
     if problem.where == "timezone":
         return problem
     message = _ADVICE.get(problem.rule) or _STEP.sub(_as_argument, problem.message)
-    return attrs.evolve(problem, message=message)
+    name, bracket, about = problem.where.partition("(")
+    where = f"{_ARGUMENTS.get(name, name)}{bracket}{about}"
+    return attrs.evolve(problem, message=message, where=where)
