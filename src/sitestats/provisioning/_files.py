@@ -44,6 +44,9 @@ _NO_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 """What spreadsheets, pandas and databases write where there is no value."""
+_NO_HEADER: Final = (
+    "the columns have no names: add a first row, such as hostname, timezone, label"
+)
 _SAVE: Final = "save it as UTF-8, in Excel as CSV UTF-8"
 _UTF_16: Final = f"the file is UTF-16, such as Unicode Text: {_SAVE}"
 _OTHER_FILES: Final = {
@@ -242,7 +245,11 @@ def _table(rows: Iterable[Cells], hostname: str) -> Iterator[Row]:
     filled = [(where, cells) for where, cells in rows if any(map(_is_filled, cells))]
     at = _index_of_header(filled, hostname)
     if at is None:
-        yield from _without_header(filled)
+        for where, cells in filled:
+            name, *others = filter(_is_filled, cells)
+            if others:
+                refuse(_NO_HEADER, filled[0][0])
+            yield where, [("hostname", name)]
         return
     # A cell that can't be read is the name of a column that nobody needs, by its place.
     header = [
@@ -319,19 +326,6 @@ def _index_of_header(rows: Sequence[Cells], hostname: str) -> int | None:
         for _, cells in rows[:_ROWS_TO_HEADER]
     ]
     return next((index for index, width in enumerate(widths) if width > 1), 0)
-
-
-def _without_header(rows: Sequence[Cells]) -> Iterator[Row]:
-    """The websites of a table without a header, which are names alone."""
-    for where, cells in rows:
-        filled = [cell for cell in cells if _is_filled(cell)]
-        if len(filled) > 1:
-            refuse(
-                "the columns have no names: add a first row, such as "
-                "hostname, timezone, label",
-                rows[0][0],
-            )
-        yield where, [("hostname", filled[0])]
 
 
 def _check_above(rows: Sequence[Cells]) -> None:

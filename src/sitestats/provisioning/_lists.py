@@ -21,6 +21,7 @@ from ._mistakes import problem, refuse
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
 _FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
+_BY_NAME: Final = {folded(field): field for field in _FIELDS} | {"ispublic": "public"}
 # Spreadsheets write true and false in the language of their user. These are the words
 # of Excel and LibreOffice, and yes and no.
 _TRUE: Final = """
@@ -158,13 +159,10 @@ def _fields_of(
     names: Iterable[str], columns: Mapping[str, str], where: str, *, ignore: bool | None
 ) -> dict[str, str]:
     """The field that each of the *names* in a list stands for, if any."""
-    known = {folded(field): field for field in _FIELDS} | {"ispublic": "public"}
-    known = {
-        key: field
-        for key, field in known.items()
-        if field not in columns and ignore is not None
-    }
-    known |= {folded(column): field for field, column in columns.items()}
+    known = {folded(column): field for field, column in columns.items()}
+    for key, field in (_BY_NAME if ignore is not None else {}).items():
+        if field not in columns:
+            known.setdefault(key, field)
     fields = {name: known[folded(name)] for name in names if folded(name) in known}
     others = [name for name in names if folded(name) not in {*known, *OF_THE_SERVICE}]
     missing = {*_FIELDS} - {*fields.values()}

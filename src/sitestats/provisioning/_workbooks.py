@@ -7,7 +7,6 @@ import warnings
 import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice, product
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -57,12 +56,15 @@ def read_workbook(data: bytes, name: str) -> list[tuple[str, list[Any]]]:
         InvalidInputError: It is another kind of file, damaged, or unpacks to far more
             than a list of websites has.
     """
-    load_extra("openpyxl", extra="excel")
+    openpyxl = load_extra("openpyxl", extra="excel")
     try:
         _check_parts(data, name)
         # openpyxl warns of parts that it would not save, such as drop-down lists.
         with warnings.catch_warnings(action="ignore"):
-            rows, notes = _read(_opened(data), name)
+            book = openpyxl.load_workbook(
+                io.BytesIO(data), read_only=True, keep_links=False
+            )
+            rows, notes = _read(book, name)
     except InvalidInputError:
         raise
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
@@ -98,40 +100,32 @@ def _check_parts(data: bytes, name: str) -> None:
         )
 
 
-def _opened(data: bytes) -> Any:
-    """The workbook, whose rows are read when they are needed."""
-    reading: Any = load_extra("openpyxl.reader.excel", extra="excel")
-    reader = reading.ExcelReader(io.BytesIO(data), read_only=True, keep_links=False)
-    # openpyxl takes some of the escapes in a text away, and not the others.
-    reader.read_strings = partial(_keep_texts, reader, reading.SHARED_STRINGS)
-    reader.read()
-    return reader.wb
-
-
-def _keep_texts(reader: Any, kind: str) -> None:
-    """Give *reader* the texts that the cells share, with their escapes."""
+def _texts_of(book: Any) -> list[str]:
+    """The texts that the cells of *book* share, with their escapes: openpyxl takes some
+    of them away, and not the others.
+    """
     text = load_extra("openpyxl.cell.text", extra="excel").Text
-    part = reader.package.find(kind)
-    if part is None:
-        return
-    with reader.archive.open(part.PartName.removeprefix("/")) as file:
+    names = (name for name in book._archive.namelist() if "sharedStrings" in name)  # noqa: SLF001 - it has no public name
+    texts: list[str] = []
+    with book._archive.open(next(names, "[Content_Types].xml")) as file:  # noqa: SLF001
         for _, element in ET.iterparse(file):  # noqa: S314 - expat limits entities
             if element.tag.rpartition("}")[2] == "si":
-                reader.shared_strings.append(text.from_tree(element).content)
+                texts.append(text.from_tree(element).content)
                 element.clear()
+    return texts
 
 
 def _read(book: Any, name: str) -> tuple[list[tuple[str, list[Any]]], list[str]]:
     """The rows of the first sheet of *book*, and what to warn of."""
-    sheet, *others = book.worksheets
+    texts, (sheet, *others) = _texts_of(book), book.worksheets
     where = f"{name}: {sheet.title}"
     if sheet.sheet_state != "visible":
         refuse("the first sheet is hidden: show it, or move it to the end", where)
     notes: list[str] = []
-    more = [one for one in others if len([*islice(Sheet(one).read(), 2)]) > 1]
+    more = [one for one in others if len([*islice(Sheet(one, texts).read(), 2)]) > 1]
     if unread := [shown(one.title) for one in more]:
         notes.append(f"{where} is the only sheet that is read, not {', '.join(unread)}")
-    found = Sheet(sheet)
+    found = Sheet(sheet, texts)
     filled = dict(found.read())
     if found.hidden_rows:
         rows = counted(found.hidden_rows, "hidden row")
@@ -213,6 +207,8 @@ class Sheet:
     """
 
     _sheet: Any
+    _texts: Sequence[str]
+    """The texts that its cells share with others."""
     hidden_rows: int = 0
     """How many rows with a value are hidden."""
     hidden_columns: list[int] = attrs.field(factory=list[int])
@@ -225,7 +221,7 @@ class Sheet:
         reading = load_extra("openpyxl.worksheet._reader", extra="excel")
         cell_of = load_extra("openpyxl.cell.read_only", extra="excel").ReadOnlyCell
         # What is a date is seen from the formats, as other numbers are.
-        parser = reading.WorkSheetParser(None, self._sheet._shared_strings)  # noqa: SLF001
+        parser = reading.WorkSheetParser(None, self._texts)
         last = 0
         # openpyxl has no public names for what streams a sheet.
         with self._sheet._get_source() as file:  # noqa: SLF001
