@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     required=False,
     shell_complete=options.completed_hosts,
 )
-@click.option(
-    "--compare",
-    metavar="HOST",
-    shell_complete=options.completed_hosts,
-    help="Compare the service with the emulator too: some 60 requests about HOST, "
+@options.other(
+    "--compare HOST",
+    "Compare the service with the emulator too: some 60 requests about HOST, "
     "all of them reads. It takes about a minute. JSON has no key, no host name and "
     "none of your numbers.",
+    shell_complete=options.completed_hosts,
 )
 @options.format_option("table", "json")
 @options.client_options

@@ -15,7 +15,7 @@ import click
 
 import sitestats
 
-from ._options import command, verbose_option
+from ._options import command, other, verbose_option
 from ._output import make_console, print_table
 
 _ROUNDING: Final = 1e-9
@@ -23,53 +23,44 @@ _ROUNDING: Final = 1e-9
 
 
 @command()
-@click.option(
-    "--port",
+# 7483 spells "SITE" on the keys of a telephone, and is no web framework's default.
+@other(
+    "--port NUMBER",
+    "The port on 127.0.0.1, by default 7483; 0 selects a free one.",
     type=click.IntRange(0, 65535),
-    # It spells "SITE" on the keys of a telephone, and is no web framework's default.
     default=7483,
-    metavar="NUMBER",
-    help="The port on 127.0.0.1, by default 7483; 0 selects a free one.",
 )
-@click.option(
-    "--load",
-    "rows",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    help="A file with page views and events in the columns of the raw export; may be "
+@other(
+    "--load FILE...",
+    "A file with page views and events in the columns of the raw export; may be "
     "repeated. The demo's websites are left out then.",
+    name="rows",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option(
-    "--made-up",
-    "made_up",
+@other(
+    "--made-up NUMBER",
+    "The number of websites with a year of made-up traffic, in place of the demo's.",
     type=click.IntRange(1, 1000),
-    metavar="NUMBER",
-    help="The number of websites with a year of made-up traffic, in place of the "
-    "demo's.",
 )
 # A made-up key of a local emulator is not a secret. A real key must not be an argument,
 # since it would show in the list of processes.
-@click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
-@click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
-@click.option(
-    "--fail",
-    "failures",
-    multiple=True,
-    metavar="KIND:PERCENT",
-    help="A part of the responses that fails: 503:5%, reset:1% or garbage:1%; may be "
+@other("--api-key KEY", "A made-up key that it accepts.")
+@other("--empty", "Leave the demo's websites out.")
+@other(
+    "--fail KIND:PERCENT...",
+    "A part of the responses that fails: 503:5%, reset:1% or garbage:1%; may be "
     "repeated.",
+    name="failures",
 )
-@click.option(
+@other(
     "--visitors-return",
-    is_flag=True,
-    help="Model visitors who return on other days, so that days don't add up.",
+    "Model visitors who return on other days, so that days don't add up.",
 )
-@click.option(
-    "--latency",
+@other(
+    "--latency SECONDS",
+    "A pause before each response.",
     type=click.FloatRange(0),
     default=0.0,
-    metavar="SECONDS",
-    help="A pause before each response.",
 )
 @verbose_option("sitestats_emulator", "Write a line for each request.")
 def emulator(

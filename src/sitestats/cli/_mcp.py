@@ -15,10 +15,9 @@ from ._exits import tell
 
 @options.command()
 @options.in_output(
-    "--reports",
-    metavar="FOLDER",
+    "--reports FOLDER",
+    "Let the assistant save reports, as Excel workbooks, in this folder.",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
-    help="Let the assistant save reports, as Excel workbooks, in this folder.",
 )
 @options.storing_options
 def mcp(*, reports: Path | None, connect: options.Connect) -> None:

@@ -105,12 +105,31 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def in_section(title: str) -> Callable[..., Callable[[F], F]]:
-    """``click.option`` for a section of the help."""
-    return partial(click.option, cls=Option, section=title)
+    """What makes options for a section of the help.
+
+    The usage of an option is as in a help: its names and what its value is, with dots
+    if it may be repeated. What has neither a value nor a type is a flag.
+    """
+
+    def option(
+        usage: str, text: str, *, name: str | None = None, **settings: Any
+    ) -> Callable[[F], F]:
+        *names, value = usage.split()
+        if value.startswith("-"):
+            names.append(value)
+            settings.setdefault("is_flag", not settings.keys() & {"type", "count"})
+        else:
+            settings["metavar"] = value.removesuffix("...")
+            settings["multiple"] = value.endswith("...")
+        own = [] if name is None else [name]
+        settings |= {"cls": Option, "section": title, "help": text}
+        return click.option(*names, *own, **settings)
+
+    return option
 
 
 which, what, when = map(in_section, ("Which websites", "What", "When"))
-in_output, connection = map(in_section, ("Output", "Connection"))
+in_output, connection, other = map(in_section, ("Output", "Connection", "Options"))
 
 
 def into(
@@ -178,10 +197,10 @@ def format_option(*formats: str) -> Callable[[F], F]:
     """
     which_format = in_output(
         "--format",
-        "output",
+        f"The format of the output; by default {formats[0]}.",
+        name="output",
         type=click.Choice(formats),
         default=formats[0],
-        help=f"The format of the output; by default {formats[0]}.",
     )
     if "csv" not in formats:
         return which_format
@@ -199,10 +218,9 @@ def _remember_raw(ctx: click.Context, _parameter: object, value: bool) -> None: 
 _RAW: Final = "sitestats.raw"
 _raw_option = in_output(
     "--raw",
-    is_flag=True,
+    "In CSV, leave out the ' before what a spreadsheet would run as a formula.",
     expose_value=False,
     callback=_remember_raw,
-    help="In CSV, leave out the ' before what a spreadsheet would run as a formula.",
 )
 
 
@@ -211,18 +229,12 @@ def is_raw() -> bool:
     return bool(click.get_current_context().meta.get(_RAW))
 
 
-ZONE: Final[Any] = {
-    "metavar": "ZONE",
-    "shell_complete": completed(available_timezones),
-}
-"""The settings of an option for a name of the tz database."""
+zones = completed(available_timezones)
 column_option = which(
-    "--column",
-    "columns",
-    multiple=True,
+    "--column FIELD=NAME...",
+    "What the list calls a field, such as hostname=Domain; may be repeated.",
+    name="columns",
     type=pair,
-    metavar="FIELD=NAME",
-    help="What the list calls a field, such as hostname=Domain; may be repeated.",
 )
 
 
@@ -297,25 +309,23 @@ _named = (
         "hosts", nargs=-1, metavar="[HOST]...", shell_complete=completed_hosts
     ),
     which(
-        "--hosts-from",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-        help="The host names of a list, which is CSV, a workbook, TOML or JSON, or has "
+        "--hosts-from FILE",
+        "The host names of a list, which is CSV, a workbook, TOML or JSON, or has "
         "one a line; - is standard input.",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     ),
     column_option,
 )
-_all = which("--all", "every", is_flag=True, help="Every website of the user.")
+_all = which("--all", "Every website of the user.", name="every")
 host_options = into("hosts", Hosts, *_named)
 host_or_all_options = into("hosts", Hosts, _all, *_named)
 
 
 concurrency_option = connection(
-    "--concurrency",
+    "--concurrency N",
+    "How many requests are under way at once; by default 20.",
     type=click.IntRange(1),
     default=20,
-    metavar="N",
-    help="How many requests are under way at once; by default 20.",
 )
 
 
@@ -396,102 +406,75 @@ query_options = into(
     "steps",
     steps_of,
     what(
-        "-f",
-        "--fields",
-        multiple=True,
-        metavar="NAMES",
-        shell_complete=completed(lambda: get_args(sitestats.FieldName)),
-        help="Fields, such as pageviews,pages; may be repeated; by default pageviews "
+        "-f --fields NAMES...",
+        "Fields, such as pageviews,pages; may be repeated; by default pageviews "
         "and visitors, and for one website also the histogram, pages, countries and "
         "referrers.",
+        shell_complete=completed(lambda: get_args(sitestats.FieldName)),
     ),
     what(
-        "-e",
-        "--events",
-        multiple=True,
-        metavar="NAMES",
-        help="Events to count, with commas between them; may be repeated.",
+        "-e --events NAMES...",
+        "Events to count, with commas between them; may be repeated.",
     ),
-    what("--all-events", is_flag=True, help="Count all events."),
+    what("--all-events", "Count all events."),
     what(
-        "--where",
-        multiple=True,
+        "--where NAME=VALUE...",
+        "A filter, such as country=NL or 'page=/blog*'; may be repeated, pages=… too.",
         type=pair,
-        metavar="NAME=VALUE",
         shell_complete=completed(lambda: [f"{name}=" for name in FILTERS]),
-        help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
-        "pages=… too.",
     ),
     what(
-        "--metadata",
-        multiple=True,
+        "--metadata KEY=VALUE...",
+        "A metadata filter, such as plan=pro; may be repeated.",
         type=pair,
-        metavar="KEY=VALUE",
-        help="A metadata filter, such as plan=pro; may be repeated.",
     ),
-    what("--path", metavar="/PATH", help="One page, by its own address."),
+    what("--path /PATH", "One page, by its own address."),
     what(
         "--interval",
+        "The width of the histogram's entries.",
         type=click.Choice(get_args(sitestats.Interval)),
-        help="The width of the histogram's entries.",
     ),
     what(
-        "--limit",
-        type=int,
-        metavar="N",
-        help="The most entries of each list, 1 to 1000; by default 50, of which a "
+        "--limit N",
+        "The most entries of each list, 1 to 1000; by default 50, of which a "
         "table shows 10.",
-    ),
-    what(
-        "--api-version",
-        "version",
         type=int,
-        metavar=f"1-{LATEST_VERSION}",
-        help=f"The version of the API; by default {SENT_VERSION}.",
     ),
     what(
-        "--param",
-        multiple=True,
+        f"--api-version 1-{LATEST_VERSION}",
+        f"The version of the API; by default {SENT_VERSION}.",
+        name="version",
+        type=int,
+    ),
+    what(
+        "--param NAME=VALUE...",
+        "A parameter to send unchecked; may be repeated.",
         type=pair,
-        metavar="NAME=VALUE",
-        help="A parameter to send unchecked; may be repeated.",
     ),
+    when("--last DAYS", "The last whole days, up to yesterday.", type=int),
+    when("--with-today", "Let the days of --last end today."),
     when(
-        "--last", type=int, metavar="DAYS", help="The last whole days, up to yesterday."
+        "--last-weeks WEEKS", "The last whole weeks, from Monday to Sunday.", type=int
     ),
-    when("--with-today", is_flag=True, help="Let the days of --last end today."),
+    when("--last-months MONTHS", "The last calendar months.", type=int),
     when(
-        "--last-weeks",
-        type=int,
-        metavar="WEEKS",
-        help="The last whole weeks, from Monday to Sunday.",
-    ),
-    when("--last-months", type=int, metavar="MONTHS", help="The last calendar months."),
-    when(
-        "--since",
-        metavar="DAY",
-        help="The first day: 2026-03-01, today, yesterday or today-30d; by default one "
+        "--since DAY",
+        "The first day: 2026-03-01, today, yesterday or today-30d; by default one "
         "month ago.",
     ),
+    when("--until DAY", "The last day, which is included; by default today."),
+    when("--on DAY", "One day."),
     when(
-        "--until",
-        metavar="DAY",
-        help="The last day, which is included; by default today.",
-    ),
-    when("--on", metavar="DAY", help="One day."),
-    when(
-        "--during",
-        metavar="PERIOD",
-        shell_complete=completed(lambda: WORDS),
-        help="A year, quarter, month, week or day: 2026, 2026-Q1, 2026-03, 2026-W10; "
+        "--during PERIOD",
+        "A year, quarter, month, week or day: 2026, 2026-Q1, 2026-03, 2026-W10; "
         "or last-month, last-week, last-quarter, last-year, this-month and so on, in "
         "the website's zone.",
+        shell_complete=completed(lambda: WORDS),
     ),
     when(
-        "--timezone",
-        **ZONE,
-        help="The zone of the days, such as Europe/Amsterdam; by default the website's "
-        "own.",
+        "--timezone ZONE",
+        "The zone of the days, such as Europe/Amsterdam; by default the website's own.",
+        shell_complete=zones,
     ),
 )
 
@@ -527,49 +510,43 @@ def _log(name: str, ctx: click.Context, _option: click.Parameter, verbose: int) 
 
 def verbose_option(logger: str, text: str) -> Callable[[F], F]:
     """The option ``-v``, which writes the records of *logger* to standard error."""
-    return click.option(
-        "-v",
-        "--verbose",
+    return other(
+        "-v --verbose",
+        text,
         count=True,
         expose_value=False,
         callback=partial(_log, logger),
-        help=text,
     )
 
 
 _account = (
     connection(
-        "--base-url",
-        metavar="URL",
-        help="The service's address; by default SITESTATS_BASE_URL. The credentials "
+        "--base-url URL",
+        "The service's address; by default SITESTATS_BASE_URL. The credentials "
         "of the environment, or of the profile, are sent there.",
     ),
     connection(
-        "--profile",
-        metavar="NAME",
-        shell_complete=completed(sitestats.profile_names),
-        help="The account, by its name in the configuration file; by default "
+        "--profile NAME",
+        "The account, by its name in the configuration file; by default "
         "SITESTATS_PROFILE.",
+        shell_complete=completed(sitestats.profile_names),
     ),
 )
 _limits = (
     connection(
-        "--timeout",
+        "--timeout SECONDS",
+        "For connecting and for each read; by default 30.",
         type=click.FloatRange(0.001),
-        metavar="SECONDS",
-        help="For connecting and for each read; by default 30.",
     ),
     connection(
-        "--total-timeout",
+        "--total-timeout SECONDS",
+        "For one request with its retries; by default 120.",
         type=click.FloatRange(0.001),
-        metavar="SECONDS",
-        help="For one request with its retries; by default 120.",
     ),
     connection(
-        "--retries",
+        "--retries N",
+        "How often a request is retried; by default 2.",
         type=click.IntRange(0),
-        metavar="N",
-        help="How often a request is retried; by default 2.",
     ),
     verbose_option(
         "sitestats",
@@ -577,11 +554,10 @@ _limits = (
     ),
 )
 _store = connection(
-    "--store",
-    metavar="FILE",
-    envvar="SITESTATS_STORE",
-    help="Store responses about past days in this file, and do not request them again; "
+    "--store FILE",
+    "Store responses about past days in this file, and do not request them again; "
     "by default SITESTATS_STORE.",
+    envvar="SITESTATS_STORE",
 )
 
 

@@ -162,9 +162,8 @@ view_options = into(
     View,
     format_option("table", "json", "csv", "jsonl", "xlsx", "html", "markdown"),
     in_output(
-        "--table",
-        metavar="NAME",
-        help="The table to print as CSV, or for many websites, if several are "
+        "--table NAME",
+        "The table to print as CSV, or for many websites, if several are "
         "requested: totals, or a list such as pages.",
     ),
 )

@@ -50,8 +50,8 @@ COMPARED: Final = (*OVERVIEW_OF_MANY, "pages", "countries", "referrers")
 @options.query_options
 @options.when(
     "--each",
+    "Split the period: a row for each day, week, month, quarter or year.",
     type=click.Choice(get_args(Unit)),
-    help="Split the period: a row for each day, week, month, quarter or year.",
 )
 @view_options
 @options.concurrency_option
@@ -96,13 +96,12 @@ def stats(
 @options.host_or_all_options
 @options.query_options
 @options.when(
-    "--against",
-    default="previous-period",
-    metavar="PERIOD",
-    shell_complete=options.completed(lambda: [*RELATIONS, *WORDS]),
-    help="The other period: previous-period, previous-week, previous-month, "
+    "--against PERIOD",
+    "The other period: previous-period, previous-week, previous-month, "
     "previous-quarter, previous-year, one such as 2025-03 or last-year, or two days, "
     "such as 2025-03-01..2025-03-14; by default previous-period.",
+    default="previous-period",
+    shell_complete=options.completed(lambda: [*RELATIONS, *WORDS]),
 )
 @view_options
 @options.concurrency_option
@@ -180,9 +179,7 @@ def _print_one(
 @click.argument("host", shell_complete=options.completed_hosts)
 @options.query_options
 @options.what(
-    "--info",
-    is_flag=True,
-    help="Request a description of the fields, too, which is not in a table.",
+    "--info", "Request a description of the fields, too, which is not in a table."
 )
 @options.account_options
 def url(

@@ -65,28 +65,24 @@ _destination_options = options.into(
     "to",
     Destination,
     _in_destination(
-        "--to",
-        "name",
-        default="duckdb",
-        metavar="NAME",
-        help="A destination that dlt knows, such as postgres, bigquery or filesystem; "
+        "--to NAME",
+        "A destination that dlt knows, such as postgres, bigquery or filesystem; "
         "by default duckdb. Its address and credentials are in dlt's configuration.",
+        name="name",
+        default="duckdb",
     ),
     _in_destination(
-        "--dataset",
+        "--dataset NAME",
+        "The schema of the tables in the database, or their folder; by default web.",
         default="web",
-        metavar="NAME",
-        help="The schema of the tables in the database, or their folder; by default "
-        "web.",
     ),
     _in_destination(
-        "--folder",
+        "--folder FOLDER",
+        "Where the database and .dlt are; by default SITESTATS_WAREHOUSE, or the "
+        "current folder.",
         type=click.Path(exists=True, file_okay=False),
         default=".",
         envvar="SITESTATS_WAREHOUSE",
-        metavar="FOLDER",
-        help="Where the database and .dlt are; by default SITESTATS_WAREHOUSE, or the "
-        "current folder.",
     ),
 )
 
@@ -99,59 +95,45 @@ def warehouse() -> None:
 @warehouse.command()
 @options.host_options
 @options.when(
-    "--since",
-    "first_day",
-    metavar="DAY",
-    help="The first day of the dataset, such as 2026-03-01 or today-30d; the first "
+    "--since DAY",
+    "The first day of the dataset, such as 2026-03-01 or today-30d; the first "
     "update needs it.",
+    name="first_day",
 )
 @options.when(
-    "--lag",
+    "--lag DAYS",
+    "How many days to read again, before the new ones; by default 1.",
     type=click.IntRange(0),
     default=1,
-    metavar="DAYS",
-    help="How many days to read again, before the new ones; by default 1.",
 )
 @options.when(
-    "--refresh",
-    multiple=True,
-    metavar="DAYS",
-    help="Days to read again, such as example.com:2026-01-10..2026-01-20; a website "
+    "--refresh DAYS...",
+    "Days to read again, such as example.com:2026-01-10..2026-01-20; a website "
     "alone for all of its days, and 'all' for every website. It may be repeated, "
     "or have commas.",
 )
 @options.what(
-    "--fields",
-    multiple=True,
-    metavar="NAMES",
+    "--fields NAMES...",
+    "The lists to store, such as pages,events,months; by default the lists of the "
+    "dataset, or all. 'none' reads only the totals, in one request for each year of a "
+    "website.",
     shell_complete=options.completed(
         lambda: (*get_args(FieldName), "events", "months", "none")
     ),
-    help="The lists to store, such as pages,events,months; by default the lists of the "
-    "dataset, or all. 'none' reads only the totals, in one request for each year of a "
-    "website.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print how many requests it would take, and end."
-)
-@click.option(
-    "-y",
-    "--yes",
-    is_flag=True,
-    help="Do not ask before a large update: above 10,000 requests, and twice as many "
+@options.other("--dry-run", "Print how many requests it would take, and end.")
+@options.other(
+    "-y --yes",
+    "Do not ask before a large update: above 10,000 requests, and twice as many "
     "as the last one. Without a terminal there is a warning instead.",
 )
-@click.option(
+@options.other(
     "--accept-changes",
-    is_flag=True,
-    help="Take at once what is not believed on the first night: past days that fall to "
+    "Take at once what is not believed on the first night: past days that fall to "
     "nothing, and a much shorter list of websites.",
 )
 @options.in_output(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    help="Write only what somebody has to look at, to standard error.",
+    "-q --quiet", "Write only what somebody has to look at, to standard error."
 )
 @options.format_option("text", "json")
 @options.concurrency_option
@@ -264,13 +246,12 @@ def _in_a_line(report: Update) -> str:
 
 
 @warehouse.command()
-@click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
-@click.option(
-    "--max-behind",
-    type=click.IntRange(0),
-    metavar="DAYS",
-    help="End with exit code 4 if a website is further behind than so many days, or if "
+@options.other("--all", "Show all websites in the table.", name="every")
+@options.other(
+    "--max-behind DAYS",
+    "End with exit code 4 if a website is further behind than so many days, or if "
     "the service lists no website.",
+    type=click.IntRange(0),
 )
 @_destination_options
 @options.format_option("table", "json", "csv")
@@ -379,10 +360,8 @@ def _about_verified(verified: Verified) -> str:
 
 
 @warehouse.command()
-@click.option(
-    "--since",
-    metavar="DAY",
-    help="The first day to compare, if you have deleted the days before.",
+@options.other(
+    "--since DAY", "The first day to compare, if you have deleted the days before."
 )
 @_destination_options
 @options.format_option("text", "json")
@@ -430,9 +409,7 @@ def _print_differences(found: Verification) -> None:
 
 @warehouse.command()
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
-@click.option(
-    "--force", is_flag=True, help="Also a website that the service still lists."
-)
+@options.other("--force", "Also a website that the service still lists.")
 @_destination_options
 def forget(hosts: tuple[str, ...], *, force: bool, to: Destination) -> None:
     """Remove websites from the status, and from the table `coverage`.

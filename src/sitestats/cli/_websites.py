@@ -32,11 +32,8 @@ _HEADINGS: Final = {
 """The columns of the table, and their headings; an empty one is the name."""
 _COSTS: Final = "this can cost money, and can't be undone"
 
-_yes_option = click.option(
-    "-y",
-    "--yes",
-    is_flag=True,
-    help="Do not ask to confirm; needed without a terminal.",
+_yes_option = options.other(
+    "-y --yes", "Do not ask to confirm; needed without a terminal."
 )
 
 
@@ -79,21 +76,15 @@ _load_options = options.into(
         "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
     ),
     options.column_option,
-    options.which(
-        "--ignore-columns",
-        is_flag=True,
-        help="Ignore columns that do not resemble a field.",
-    ),
+    options.which("--ignore-columns", "Ignore columns that do not resemble a field."),
 )
 _show_options = options.into(
     "show",
     Show,
     options.format_option("table", "json", "csv"),
     options.in_output(
-        "-q",
-        "--quiet",
-        is_flag=True,
-        help="Write only the websites that are not as specified, to standard "
+        "-q --quiet",
+        "Write only the websites that are not as specified, to standard "
         "error. JSON and CSV are written in any case.",
     ),
 )
@@ -135,17 +126,17 @@ def list_(*, output: str, connect: options.Connect) -> None:
 
 @websites.command()
 @click.argument("host")
-@click.option(
-    "--timezone",
-    **options.ZONE,
-    help="A name of the tz database, such as Europe/Amsterdam; by default UTC.",
+@options.other(
+    "--timezone ZONE",
+    "A name of the tz database, such as Europe/Amsterdam; by default UTC.",
+    shell_complete=options.zones,
 )
-@click.option(
+@options.other(
     "--public/--private",
+    "Who may see the statistics: everybody, or the team; by default private.",
     default=None,
-    help="Who may see the statistics: everybody, or the team; by default private.",
 )
-@click.option("--label", metavar="TEXT", help="Free text of your own.")
+@options.other("--label TEXT", "Free text of your own.")
 @_yes_option
 @options.client_options
 def add(
@@ -204,12 +195,11 @@ def plan(
 @_load_options
 @_show_options
 @_yes_option
-@click.option(
-    "--journal",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="PATH",
-    help="A file that records every add before it is sent; give it again to "
+@options.other(
+    "--journal PATH",
+    "A file that records every add before it is sent; give it again to "
     "continue after an interruption. By default the account's own.",
+    type=click.Path(dir_okay=False, path_type=Path),
 )
 @options.client_options
 def ensure(
