@@ -72,7 +72,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_the_codes_are_in_the_documentation() -> None:
     """The documentation has each exit code with its one meaning, as the help has it."""
-    text = (DOCS / "command-line.md").read_text("utf-8")
+    text = (DOCS / "reference" / "command.md").read_text("utf-8")
     rows = re.findall(r"^\| (\d+) \| (.+?) \| .+ \|$", text, re.MULTILINE)
     assert rows == [(str(code.value), MEANINGS[code]) for code in Code]
     assert len({*MEANINGS.values()}) == len(Code)

@@ -39,8 +39,11 @@ LISTS = ("pages", "events", "months")
 _TICKS = count()
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "warehouse.md").read_text("utf-8")
-"""The page of the documentation."""
+PAGE = "".join(
+    (ROOT / "docs" / name / "warehouse.md").read_text("utf-8")
+    for name in ("", "reference")
+)
+"""The page of the documentation, and the one of the reference."""
 (DELETION,) = re.findall(r"^DELETE .+$", PAGE, re.MULTILINE)
 """What deletes old days."""
 QUERIES = (ROOT / "examples" / "warehouse.sql").read_text("utf-8").split(";")[:-1]

@@ -55,7 +55,7 @@ MEANINGS: Final = {
     "as specified, or the service differs from the emulator",
     Code.INTERRUPTED: "interrupted by Ctrl-C, or you said no",
 }
-"""What each code means, for the help; ``docs/command-line.md`` has the same table."""
+"""What each code means, for the help; ``docs/reference/command.md`` has the same."""
 
 
 def code_of(error: BaseException) -> Code:
