@@ -34,6 +34,7 @@ __all__ = [
     "set_large",
     "set_most_held",
     "set_wait_for_a_file",
+    "set_wait_for_a_look",
     "set_wait_for_dlts_files",
     "slow_down",
     "when_free",
@@ -55,6 +56,11 @@ def set_wait_for_a_file(patch: pytest.MonkeyPatch, seconds: float) -> None:
 def set_wait_for_dlts_files(patch: pytest.MonkeyPatch, seconds: float) -> None:
     """Wait so long for dlt's files, which another process makes or empties."""
     patch.setattr(_pipelines, "_WAIT_FOR_FILES", seconds)
+
+
+def set_wait_for_a_look(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Wait so long for a process that looks whether an update is under way."""
+    patch.setattr(_pipelines, "_WAIT_FOR_A_LOOK", seconds)
 
 
 def set_large(patch: pytest.MonkeyPatch, requests: int) -> None:

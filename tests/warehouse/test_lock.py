@@ -15,7 +15,7 @@ from inside import locked
 from sitestats import BusyError
 from sitestats.emulator import Emulator
 from sitestats.warehouse import forget, make_pipeline, read_coverage, read_status
-from warehouse.inside import set_wait_for_dlts_files
+from warehouse.inside import set_wait_for_a_look, set_wait_for_dlts_files
 from warehouse.updates import NOW, elsewhere, pipeline, run, tables
 
 pytestmark = pytest.mark.slow
@@ -101,6 +101,17 @@ def test_two_runs_that_begin_at_once_do_not_disturb_each_other(
     at_once(dlt.Pipeline, "drop", lock_and_make)
     assert read_status(second).coverage == {}
     assert refused == ["pipeline", "drop"]
+
+
+def test_a_status_waits_for_no_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would hold up the update, whose next load waits for the status."""
+    set_wait_for_a_look(monkeypatch, 3_600)
+    made = make_pipeline(folder=tmp_path)
+    lock = tmp_path / ".dlt" / "pipelines" / "duckdb-web" / "sitestats.lock"
+    with locked(str(lock), busy="not seen"), pytest.raises(BusyError):
+        read_status(made)
 
 
 @pytest.mark.long

@@ -109,7 +109,7 @@ def _alone_with_files(
 
 
 @contextmanager
-def alone_in_folder(pipeline: Pipeline) -> Generator[Look]:
+def alone_in_folder(pipeline: Pipeline, *, waits: bool = True) -> Generator[Look]:
     """Lock the folder of *pipeline*, and make dlt's errors readable.
 
     dlt itself lets two runs share a folder, and one of them fails somewhere.
@@ -117,10 +117,8 @@ def alone_in_folder(pipeline: Pipeline) -> Generator[Look]:
     set_default("runtime.dlthub_telemetry", value=False)
     what = f"the pipeline {pipeline.pipeline_name!r} on this machine"
     path = beside(pipeline, "lock")
-    with (
-        readable_errors(pipeline),
-        alone_with(path, what, wait=_WAIT_FOR_A_LOOK) as look,
-    ):
+    wait = _WAIT_FOR_A_LOOK if waits else 0
+    with readable_errors(pipeline), alone_with(path, what, wait=wait) as look:
         yield look
 
 
@@ -137,7 +135,8 @@ def only_reading(pipeline: Pipeline) -> Generator[None]:
     begins meanwhile waits for the end of the block.
     """
     with _alone_with_files(pipeline.pipelines_dir, pipeline.pipeline_name):
-        with alone_in_folder(pipeline):
+        # An update that waits for these files must not wait for long.
+        with alone_in_folder(pipeline, waits=False):
             pass
         with readable_errors(pipeline):
             when_free(partial(_begin, pipeline))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._days import Sums
     from ._stored import Found
 
-_NOTHING: Final = (0,)
+_NOTHING: Final[Sums] = (0,)
 
 
 @attrs.frozen(order=True)
