@@ -475,6 +475,9 @@ def test_an_application_returns_what_is_not_read_again() -> None:
         name: json.loads(json.dumps(one.to_dict())) for name, one in results.items()
     }
     assert sent["table"]["body"][0] == sent["one"]
+    for result in results.values():
+        again = pickle.loads(pickle.dumps(result))
+        assert digest(result, []) == digest(again, [])
     with client(app) as browser:
         assert browser.get("/openapi.json").status_code == 200
         for name, values in {**sent, "all": sent, "any": sent}.items():

@@ -47,6 +47,10 @@ class InJson(Public):
         names = {**attributes_of(type(self)), **{n: n for n in self._worked_out}}
         return {name: for_json(getattr(self, names[name])) for name in names}
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # Tools that hash arguments, such as Streamlit, hash this.
+        return Pickled, (type(self), self.__getstate__())
+
     if not TYPE_CHECKING:
 
         @property
@@ -75,10 +79,6 @@ class Value(InJson):
 
     _is_typed: ClassVar[bool] = False
     """Whether people write its JSON: a name that it does not have is a mistake then."""
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        # Tools that hash arguments, such as Streamlit, hash this.
-        return Pickled, (type(self), self.__getstate__())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, JsonValue]) -> Self:
