@@ -187,7 +187,8 @@ def _differences(body: Any, parameters: Parameters, page: str | None) -> list[st
         differences.append(_differs("time zone", body.timezone, zone))
     if body.version not in {None, parameters.version}:
         differences.append(_differs("version", body.version, parameters.version))
-    differences += _repeated(body.histogram or (), parameters.interval or "day")
+    if body.histogram:
+        differences += _repeated(body.histogram, parameters.interval or "day")
     return differences
 
 
@@ -196,10 +197,10 @@ def _repeated(rows: Sequence[Any], unit: str) -> Iterator[str]:
     # When summer time ends, an hour comes twice.
     if unit == "hour":
         return
-    entries = Counter(beginning(row.date, unit) for row in rows)
-    for first, number in entries.most_common(1):
-        if number > 1:
-            yield f"the histogram has {number} entries for the {unit} of {first}"
+    firsts = [beginning(row.date, unit) for row in rows]
+    if len({*firsts}) < len(firsts):
+        ((first, number),) = Counter(firsts).most_common(1)
+        yield f"the histogram has {number} entries for the {unit} of {first}"
 
 
 def _differs(what: str, got: object, wanted: object) -> str:

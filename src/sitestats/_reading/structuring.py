@@ -246,50 +246,31 @@ def _sent_as(attribute: str) -> str:
     return _SENT_AS.get(attribute, attribute.removeprefix("_"))
 
 
-@attrs.frozen
-class _Shape:
-    """What the object of the Admin API has that becomes a model."""
-
-    names: Mapping[str, str]
-    """The names of the attributes by those in JSON."""
-    never_null: Mapping[str, str]
-    """Why null is refused, by the names in JSON of what the document never has so."""
+@cache
+def _sent_names(model: type[Any]) -> frozenset[str]:
+    """The names of the service's values that a model has."""
+    names = {field.name for field in attrs.fields(model)}
+    return frozenset(map(_sent_as, names.difference(_WORKED_OUT)))
 
 
 @cache
-def _shape_of(model: type[Any]) -> _Shape:
-    attrs.resolve_types(model)
-    sent = [field for field in attrs.fields(model) if field.name not in _WORKED_OUT]
-    names: dict[str, str] = {_sent_as(field.name): field.name for field in sent}
-    never_null: dict[str, str] = {
-        _sent_as(field.name): _why_not_null(field.type)
-        for field in sent
-        if field.default is attrs.NOTHING
-    }
-    return _Shape(names, never_null)
-
-
-def _why_not_null(kind: Any) -> str:
-    """Why a value of this type, or None where it can't be read, is never null."""
-    (kind, *_) = get_args(kind) or (kind,)
-    try:
-        strict_converter().structure(None, kind)
-    except UnreadableError as error:
-        return str(error)
-    raise TypeError(f"{kind} may be null")
-
-
-@cache
-def _of_admin_api() -> cattrs.Converter:
+def _of_admin_api(*, may_be_unknown: bool) -> cattrs.Converter:
+    """What makes websites: null is refused where the document never has it, or stands
+    for what can't be read.
+    """
     converter = strict_converter()
     for model in (Website, AddedWebsite):
-        shape = _shape_of(model)
-        hints: dict[str, Any] = {
-            attribute: override(rename=name) for name, attribute in shape.names.items()
-        }
+        attrs.resolve_types(model)
+        hints: dict[str, Any] = {}
         for field in attrs.fields(model):
             if field.name in _WORKED_OUT:
                 hints[field.name] = override(omit=True)
+                continue
+            kind = field.type
+            if not may_be_unknown and field.default is attrs.NOTHING:
+                kind = next((one for one in get_args(kind) if _is_optional(kind)), kind)
+            hook, name = converter.get_structure_hook(kind), _sent_as(field.name)
+            hints[field.name] = override(rename=name, struct_hook=hook)
         hook = make_dict_structure_fn(model, converter, **hints)
         converter.register_structure_hook(model, hook)
     return converter
@@ -305,29 +286,22 @@ def structure(
     if not isinstance(value, dict):
         why = str(UnreadableError("an object", value))
         return None, [Problem(why, section=section, where=path)]
-    converter = _of_admin_api()
-    kind: Any = model
-    shape = _shape_of(kind)
     problems: dict[str, Problem] = {}
     try:
-        made = converter.structure(value, model)
+        made = _of_admin_api(may_be_unknown=False).structure(value, model)
     except ClassValidationError as error:
         for attribute, problem in problems_of(error, path, section):
             problems.setdefault(_sent_as(attribute), problem)
         try:
             readable = value | dict.fromkeys(problems, None)
-            made = converter.structure(readable, model)
+            made = _of_admin_api(may_be_unknown=True).structure(readable, model)
         except ClassValidationError:
             return None, [*problems.values()]
-    for name in shape.never_null.keys() - problems.keys():
-        if getattr(made, shape.names[name]) is None:
-            why, where = shape.never_null[name], f"{path}.{name}"
-            problems[name] = Problem(why, section=section, where=where)
-    known = shape.names.keys() | {"ok", "success"}
+    kind: Any = model
+    known = _sent_names(kind) | {"ok", "success"}
     if extra := {n: v for n, v in value.items() if n not in known and n[:2] != "__"}:
         made = attrs.evolve(made, extra=extra)
-    in_order = [problems[name] for name in shape.names if name in problems]
-    return made, in_order
+    return made, [*problems.values()]
 
 
 # --- statistics ---------------------------------------------------------------------
@@ -382,8 +356,6 @@ class Shape:
     """The classes of the entries of requested lists, by name."""
     others: frozenset[str]
     """What the document names and was not requested."""
-    structure: Hook
-    """What reads the model."""
 
 
 @lru_cache(maxsize=256)
@@ -404,9 +376,7 @@ def shape_of(
         name: entry_class(name, names, interval) for name in names if name not in TOTALS
     }
     others = frozenset(FIELD_ROWS.keys() - names)
-    model = _model(in_entries, interval)
-    structure_model = _of_stats_api().get_structure_hook(model)
-    return Shape(tuple(names), model, entries, others, structure_model)
+    return Shape(tuple(names), _model(in_entries, interval), entries, others)
 
 
 @cache
@@ -592,7 +562,7 @@ def structure_stats(
     problems: dict[str, tuple[Problem, ...]] = {}
     lists: dict[str, tuple[Any, ...]] = {}
     try:
-        made = shape.structure(values, shape.model)
+        made = _of_stats_api().structure(values, shape.model)
     except ClassValidationError:
         values = dict(values)
         rows: Any = _decoded(values.get("histogram"))
@@ -619,7 +589,7 @@ def _readable(
     problems = dict[str, list[Problem]]()
     lists = dict[str, tuple[Any, ...]]()
     try:
-        return shape.structure(values, shape.model), {}, {}
+        return _of_stats_api().structure(values, shape.model), {}, {}
     except ClassValidationError as error:
         for name, problem in problems_of(error, "$", "2.3"):
             values.pop(name, None)
@@ -629,7 +599,7 @@ def _readable(
         for cause, note in error.group_exceptions()[0]:
             if isinstance(cause, PartlyReadError) and cause.readable:
                 lists[note.name] = cause.readable
-    made = shape.structure(values, shape.model)
+    made = _of_stats_api().structure(values, shape.model)
     return made, {name: tuple(found) for name, found in problems.items()}, lists
 
 
