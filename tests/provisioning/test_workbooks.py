@@ -83,6 +83,19 @@ def merge_far_below(_: Any, sheet: Any) -> None:
     sheet.merge_range(10, 0, 20_000, 3, "")
 
 
+def with_texts_elsewhere() -> bytes:
+    """A workbook whose part of texts has another name than usual."""
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook())) as old,
+        zipfile.ZipFile(stream, "w") as new,
+    ):
+        for name in old.namelist():
+            text = old.read(name).decode().replace("sharedStrings.xml", "strings.xml")
+            new.writestr(name.replace("sharedStrings.xml", "strings.xml"), text)
+    return stream.getvalue()
+
+
 DECLARED: dict[str, Callable[[], bytes]] = {
     "formatted cell": with_last_cell_formatted,
     "heights": lambda: workbook(change=set_heights),
@@ -91,6 +104,7 @@ DECLARED: dict[str, Callable[[], bytes]] = {
         workbook(), '(dimension ref)="[^"]*', r'\1="A1:XFD1048576'
     ),
     "no dimension": lambda: with_pattern(workbook(), "<dimension [^>]*>", ""),
+    "texts elsewhere": with_texts_elsewhere,
     "no references": lambda: with_pattern(workbook(), '(<c|<row) r="[^"]*"', r"\1"),
     "merged beside the list": lambda: workbook(
         change=lambda _, sheet: [

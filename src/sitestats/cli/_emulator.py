@@ -66,13 +66,12 @@ _ROUNDING: Final = 1e-9
 def emulator(
     port: int,
     rows: tuple[Path, ...],
-    api_key: str | None,
     *,
     made_up: int | None,
     empty: bool,
     failures: tuple[str, ...],
-    visitors_return: bool,
     latency: float,
+    **settings: Any,
 ) -> None:
     """Run a local service for tests, until Ctrl-C.
 
@@ -93,7 +92,7 @@ def emulator(
         make = partial(Emulator.made_up, made_up)
         click.echo(f"making up the traffic of {made_up:,} websites …", err=True)
     try:
-        service = make(api_key=api_key, visitors_return=visitors_return)
+        service = make(**settings)
         for path in rows:
             click.echo(f"{path.name}: {service.load(path)}", err=True)
         for failure in _failures(failures):

@@ -118,7 +118,7 @@ class WebsiteSpec(Value):
         r"""Read the specifications of a list: names by line, CSV, xlsx, TOML or JSON.
 
         Text has a host name in each line. CSV has a first line with the names of the
-        columns, separated by commas, semicolons or tabs. TOML begins with
+        columns, separated by commas, semicolons, tabs or ``|``. TOML begins with
         ``[[websites]]``, a table for each website. JSON is a list of objects or of
         host names, or an object with that list as ``"websites"``. The first line
         decides on the format, whatever the file is called. A title may be above the
@@ -277,17 +277,17 @@ def as_specs(specs: Iterable[WebsiteSpec | str]) -> tuple[WebsiteSpec, ...]:
             given = value if isinstance(value, WebsiteSpec) else None
             if given or problems.check(website_value, "hostname", value, where):
                 spec = given or WebsiteSpec(str(value))
-                _, there = unique.setdefault(spec.hostname, (spec, where))
+                first, there = unique.setdefault(spec.hostname, (spec, where))
                 if there != where:
-                    problems.append(_duplicate(spec, where, there))
+                    problems.append(_duplicate(spec, where, there, first))
     return tuple(spec for spec, _ in unique.values())
 
 
 def _duplicate(
-    spec: WebsiteSpec, where: str, there: str, first: WebsiteSpec | None = None
+    spec: WebsiteSpec, where: str, there: str, first: WebsiteSpec
 ) -> Problem:
-    """The problem of *spec*, which *first* differs from if it is given."""
-    here, other = attrs.asdict(spec), attrs.asdict(first or spec)
+    """The problem of *spec*, which is given again, perhaps with other values."""
+    here, other = attrs.asdict(spec), attrs.asdict(first)
     differs = "".join(
         f", with the {name} {_text(value)} here and {_text(other[name])} there"
         for name, value in here.items()

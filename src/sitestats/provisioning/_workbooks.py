@@ -104,14 +104,15 @@ def _texts_of(book: Any) -> list[str]:
     """The texts that the cells of *book* share, with their escapes: openpyxl takes some
     of them away, and not the others.
     """
+    archive = book._archive  # noqa: SLF001 - it has no public name
     text = load_extra("openpyxl.cell.text", extra="excel").Text
-    names = (name for name in book._archive.namelist() if "sharedStrings" in name)  # noqa: SLF001 - it has no public name
     texts: list[str] = []
-    with book._archive.open(next(names, "[Content_Types].xml")) as file:  # noqa: SLF001
-        for _, element in ET.iterparse(file):  # noqa: S314 - expat limits entities
-            if element.tag.rpartition("}")[2] == "si":
-                texts.append(text.from_tree(element).content)
-                element.clear()
+    for name in archive.namelist():
+        if name.lower().endswith("sharedstrings.xml"):
+            for _, element in ET.iterparse(archive.open(name)):  # noqa: S314 - expat limits entities
+                if element.tag.rpartition("}")[2] == "si":
+                    texts.append(text.from_tree(element).content)
+                    element.clear()
     return texts
 
 
@@ -220,10 +221,10 @@ class Sheet:
         """The rows that have a value or a formula, each with its cells by column."""
         reading = load_extra("openpyxl.worksheet._reader", extra="excel")
         cell_of = load_extra("openpyxl.cell.read_only", extra="excel").ReadOnlyCell
-        # What is a date is seen from the formats, as other numbers are.
-        parser = reading.WorkSheetParser(None, self._texts)
-        last = 0
-        # openpyxl has no public names for what streams a sheet.
+        # openpyxl has no public names for what streams a sheet. It finds the texts in a
+        # part of another name. What is a date is seen from the formats.
+        texts = self._texts or self._sheet._shared_strings  # noqa: SLF001
+        parser, last = reading.WorkSheetParser(None, texts), 0
         with self._sheet._get_source() as file:  # noqa: SLF001
             for _, element in ET.iterparse(file):  # noqa: S314 - expat limits entities
                 match element.tag.rpartition("}")[2]:
