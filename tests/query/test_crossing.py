@@ -186,19 +186,7 @@ def test_an_error_says_how_lists_are_crossed(emulator: Emulator) -> None:
         stats.to_pandas(names)
 
 
-# --- quarters, and days of numpy ----------------------------------------------------
-
-
-def test_quarters_are_compared_with_whole_ones() -> None:
-    """As many whole quarters before; other days have no quarter before them."""
-    query = QUERY.during("2026-Q1")
-    assert query.previous("quarter") == QUERY.during("2025-Q4")
-    half = QUERY.between("2026-01-01", "2026-06-30")
-    assert half.previous("quarter") == QUERY.between("2025-07-01", "2025-12-31")
-    with pytest.raises(InvalidInputError, match="whole quarters, such as 2026-Q1"):
-        QUERY.during("2026-02").previous("quarter")
-    with pytest.raises(InvalidInputError, match="during\\('2026-Q1'\\)"):
-        QUERY.last(days=90).previous("quarter")
+# --- days of numpy -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])

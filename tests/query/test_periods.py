@@ -244,23 +244,6 @@ def test_words_are_what_the_emulator_takes(
         assert own.pinned(timezone=other, now=now) == expected.timezone(zone)
 
 
-MONTHS = {
-    "2026-03-31": "2026-02-28",
-    "2024-03-30": "2024-02-29",
-    "2026-01-31": "2025-12-31",
-}
-
-
-@pytest.mark.parametrize(("today", "start"), MONTHS.items(), ids=MONTHS)
-def test_what_is_left_to_the_service_is_a_month(today: str, start: str) -> None:
-    """In a shorter month the day of a month ago is its last one."""
-    now = datetime.fromisoformat(f"{today}T12:00Z")
-    assert QUERY.pinned(timezone="UTC", now=now) == QUERY.between(start, today)
-    assert QUERY.between(None, today).pinned(timezone="UTC", now=now) == QUERY.between(
-        start, today
-    )
-
-
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 @given(queries(), MOMENTS)
 def test_only_the_period_is_pinned(query: StatsQuery, now: datetime) -> None:
@@ -358,6 +341,8 @@ BEFORE = {
     ("today-30d/yesterday", "year"): "today-395d/today-366d",
     ("2026-03-01/2026-03-31", "month"): "2026-02-01/2026-02-28",
     ("2026-01-01/2026-03-31", "month"): "2025-10-01/2025-12-31",
+    ("2026-01-01/2026-03-31", "quarter"): "2025-10-01/2025-12-31",
+    ("2026-01-01/2026-06-30", "quarter"): "2025-07-01/2025-12-31",
     ("2025-12-29/2026-01-04", "week"): "2025-12-22/2025-12-28",
     ("2026-03-01/2026-03-31", "week"): "2026-01-25/2026-02-24",
     ("today-7d/yesterday", "week"): "today-14d/today-8d",
@@ -397,6 +382,8 @@ def test_as_many_months_before(first: date, more: int) -> None:
         (QUERY.since("2026-03-01"), "year", "not known here"),
         (QUERY.between("2026-03-02", "2026-03-31"), "month", "is not whole months"),
         (QUERY.between("2026-03-01", "2026-03-30"), "month", "is not whole months"),
+        (QUERY.during("2026-02"), "quarter", "is not whole quarters, such as 2026-Q1"),
+        (QUERY.last(days=90), "quarter", r"during\('2026-Q1'\)"),
         (QUERY.between("today-99999d", "today"), "period", "up to 99999"),
         (QUERY.during("0001-01"), "period", "no such days"),
         (QUERY.during("0001-01"), "month", "no such days"),
