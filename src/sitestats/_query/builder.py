@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeAlias, Unpack, cast, final, overload
 
 import attrs
 
-from sitestats._base.errors import InvalidInputError, Problem, warn
+from sitestats._base.errors import InvalidInputError, Problem
 from sitestats._base.fields import FieldName, FieldsT, FieldsT_co, NameT
 from sitestats._base.hostnames import BaseAddress
 from sitestats._base.text import shown
@@ -42,8 +42,8 @@ from .parameters import (
     checked_param,
     checked_params,
     in_order,
-    likely_mistakes,
     parameter_of,
+    warn_of_mistakes,
 )
 from .periods import Day, NamedPeriod, NumpyDay, PreviousUnit, Relation, Span, Unit
 from .requested import Parameters, read_parameters
@@ -495,10 +495,7 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         'https://x.example/example.com/over%20ons.json'
         """
         path = rules.path(page)
-        for problem in likely_mistakes("page", path):
-            # A page is one by its address, so only what ends a path is a mistake.
-            if problem.rule == "page-path":
-                warn(str(attrs.evolve(problem, where="path")))
+        warn_of_mistakes("page", path, "path")
         return _changed(self, page=path)
 
     def website(self, website: str | HasHostname) -> StatsQuery[FieldsT_co]:
@@ -738,8 +735,7 @@ class StatsQuery(Value, Generic[FieldsT_co]):
         """Return a copy with *changes*, and warn of each that is probably a mistake."""
         for name, value in changes.items():
             if value is not None and value != self._values.get(name):
-                for problem in likely_mistakes(name, value):
-                    warn(str(problem))
+                warn_of_mistakes(name, value)
         return self._with(changes)
 
 

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias, cast
 
-import attrs
-
 from sitestats._base.errors import InvalidInputError, warn
 from sitestats._base.fields import FIELD_ROWS
 from sitestats._base.text import counted, shown
 from sitestats._words import argument_advice
 
-from .parameters import FILTERS, checked_filter, likely_mistakes
+from .parameters import FILTERS, checked_filter, warn_of_mistakes
 from .rules import MetadataValue, Problems, are_several, metadata, one_of, refusal
 
 
@@ -69,19 +67,14 @@ def _typed(name: str, values: list[Any], where: str) -> list[str]:
         texts = [problems.check(_typed_text, name, value, where) for value in values]
     found = [text for text in texts if text is not None]
     for text in found:
-        for problem in likely_mistakes(name, text):
-            warn(str(attrs.evolve(problem, where=where)))
+        warn_of_mistakes(name, text, where)
     return found
 
 
 def _typed_text(name: str, value: object, where: str) -> str:
     if value is None:
         raise refusal("filter-text", "None is not a value: leave it out", where)
-    try:
-        return checked_filter(name, value) or ""
-    except InvalidInputError as error:
-        problems = [attrs.evolve(one, where=where) for one in error.problems]
-        raise InvalidInputError(problems) from None
+    return checked_filter(name, value, where) or ""
 
 
 def _of_entries(name: str, entries: list[Any], where: str) -> list[str]:
@@ -121,8 +114,7 @@ def metadata_of(key: str, values: object) -> list[Filter]:
         if text is None:
             message = "None is not a value: leave it out"
             raise refusal("metadata-value", message, f"each(metadata={{{key!r}: …}})")
-        for problem in likely_mistakes(name, text):
-            warn(str(problem))
+        warn_of_mistakes(name, text)
         found[name, text] = None
     return [*found]
 

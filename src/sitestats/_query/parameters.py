@@ -15,7 +15,7 @@ from typing import Any, Final, TypedDict, cast
 
 import attrs
 
-from sitestats._base.errors import Problem
+from sitestats._base.errors import warn
 from sitestats._base.text import did_you_mean, shown
 from sitestats._words import filter_advice
 
@@ -304,7 +304,7 @@ def _of_filter(name: object) -> str:
     return advice
 
 
-def checked_filter(name: str, value: object) -> str | None:
+def checked_filter(name: str, value: object, where: str = "") -> str | None:
     """The value of one filter as it is sent; None takes the filter away."""
     if name not in FILTERS and (advice := _of_filter(name)):
         known = ", ".join(FILTERS)
@@ -314,7 +314,7 @@ def checked_filter(name: str, value: object) -> str | None:
     if value is None:
         return None
     parameter = PARAMETERS[name]
-    where = f"where({name}=…)"
+    where = where or f"where({name}=…)"
     if not rules.are_several(value):
         return _filter_text(parameter, value, where)
     if not parameter.takes_several:
@@ -369,18 +369,20 @@ def _check_stars(parameter: Parameter, given: str, where: str) -> None:
     raise rules.refusal(rule, f"{shown(given)} {wrong}", where)
 
 
-def likely_mistakes(name: str, value: str) -> list[Problem]:
-    """What is probably a mistake in a filter that the service takes."""
+def warn_of_mistakes(name: str, value: str, where: str = "") -> None:
+    """Warn of what is probably a mistake in a filter that the service takes."""
     row = parameter_of(name)
     if row is None:
-        return []
-    given, where = value, f"where({name}=…)"
+        return
+    given, place = value, f"where({name}=…)"
     if row.name == METADATA:
         key = name.removeprefix(METADATA)
-        given, where = f"{key}={value}", f"where_metadata({key}=…)"
+        given, place = f"{key}={value}", f"where_metadata({key}=…)"
     texts = given.split(",") if row.takes_several else [given]
-    return [
-        rules.broken(one.rule, one.message, where)
-        for one in row.likely_mistakes
-        if any(re.match(one.pattern, text, re.DOTALL) for text in texts)
-    ]
+    for one in row.likely_mistakes:
+        # A page is one by its address, so only what ends a path is a mistake there.
+        is_of_place = where != "path" or one.rule == "page-path"
+        if is_of_place and any(
+            re.match(one.pattern, text, re.DOTALL) for text in texts
+        ):
+            warn(str(rules.broken(one.rule, one.message, where or place)))
