@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from sitestats._base.text import counted
+
 from ._days import DAY, DAYS, MONTHS, Coverage, covering, days_between
 
 if TYPE_CHECKING:
@@ -39,14 +41,15 @@ class Difference:
     def __str__(self) -> str:
         return (
             f"{self.hostname}: {self.day}: {self.table} has {_text(self.found)}, but "
-            f"{_text(self.read)} was read"
+            f"should have {_text(self.read)}"
         )
 
 
 def _text(sums: Sums) -> str:
     rows, *counts = sums
     numbers = " and ".join(f"{count:,}" for count in counts)
-    return f"{rows:,} rows of {numbers}" if rows and numbers else f"{rows:,} rows"
+    text = counted(rows, "row")
+    return f"{text} of {numbers}" if rows and numbers else text
 
 
 @attrs.frozen(repr=False)
