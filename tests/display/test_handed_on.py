@@ -18,7 +18,7 @@ from display.sample_tables import ATTACKS
 from displayed import Page as Parsed
 from displayed import assert_harmless, pages_of
 from plotted import daily
-from sitestats import Client, StatsQuery
+from sitestats import Client, StatsQuery, UsageError
 from sitestats.analysis import Display, Page
 from sitestats.emulator import Emulator
 
@@ -96,8 +96,12 @@ def test_a_page_is_a_whole_mail(client: Client) -> None:
 
 
 def test_a_page_shows_as_many_rows_as_are_wanted(client: Client) -> None:
-    """The number is of all results, but those with a display of their own."""
+    """The number is of all results, but those with a display of their own; a page has
+    its title first.
+    """
     stats, *_ = results(client)
+    with pytest.raises(UsageError, match="give the title first"):
+        Page(stats)
     assert "… 7 more" in Page("x", stats.pages, rows=2).to_html()
     assert "… 8 more" in Page("x", Display(stats.pages, 1), rows=2).to_markdown()
     assert "… 7 more" in stats.pages.to_html(rows=2)

@@ -31,6 +31,7 @@ from sitestats import (
     Stats,
     StatsQuery,
     Succeeded,
+    UsageError,
 )
 from sitestats.emulator import Emulator
 from sitestats.types import Comparison, HourEntry, WeekEntry
@@ -329,6 +330,9 @@ def test_what_can_not_be_drawn_is_named() -> None:
     )
     comparison = Comparison(*[stats_of(daily(3))] * 2)
     wrong: Any = "page"
+    for wrong_ax in (Figure(), [axes_of()], "x"):
+        with pytest.raises(UsageError, match="one of matplotlib's axes"):
+            comparison.plot(ax=wrong_ax)
     for plot, words in (
         (visitors.plot, "'histogram' was not requested"),
         (lambda: visitors.plot(wrong), "did you mean 'pages'"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
+from sitestats._base.errors import UsageError
 from sitestats._base.text import encodable
 from sitestats._display.display import Display
 from sitestats._display.labels import MOST_ROWS
@@ -47,6 +48,8 @@ class Page(Public):
     rows: int
 
     def __init__(self, title: str, *blocks: Block, rows: int = MOST_ROWS) -> None:
+        if not isinstance(cast("object", title), str):
+            raise UsageError("give the title first: Page('The week', stats)")
         self.title = title
         self.blocks = blocks
         self.rows = rows

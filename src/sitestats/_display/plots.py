@@ -11,7 +11,7 @@ from statistics import median_low
 from textwrap import fill
 from typing import Any, Final, NamedTuple, cast
 
-from sitestats._base.errors import load_extra
+from sitestats._base.errors import UsageError, load_extra
 from sitestats._base.text import cut, plain
 from sitestats._comparison.changes import DAYS, Change, Changes
 from sitestats._comparison.comparison import Comparison
@@ -103,6 +103,11 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
     if ax is None:
         pyplot = load_extra("matplotlib.pyplot", extra="plot")
         _, ax = pyplot.subplots(layout="constrained")
+    elif not hasattr(ax, "barh"):
+        what = type(ax).__name__
+        raise UsageError(
+            f"ax= is one of matplotlib's axes, such as figure.gca(): {what}"
+        )
     draw(result, ax, **choices)
     return ax
 
