@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 
 from sitestats import (
+    Failed,
     FieldNotRequestedError,
     HistogramEntry,
+    NotFoundError,
     PageEntry,
+    Problem,
+    RetryPolicy,
     SiteStatsError,
     Stats,
     StatsQuery,
     UnrequestedAttributeError,
+    WebsiteSpec,
 )
 from sitestats.types import HourEntry, WeekEntry
 
@@ -63,6 +68,28 @@ def test_what_is_not_there_is_an_error(render: Any, text: str, words: str) -> No
     values = {"s": STATS, "page": STATS.pages[0], "comparison": COMPARISON}
     with pytest.raises(FieldNotRequestedError, match=words):
         render(text, **values, change=COMPARISON["pages"][0])
+
+
+@pytest.mark.parametrize("render", [by_jinja, by_django])
+@pytest.mark.parametrize(
+    "value",
+    [
+        QUERY,
+        WebsiteSpec("a.example"),
+        Problem("It is wrong."),
+        NotFoundError("unknown", status_code=404),
+        RetryPolicy(),
+        COMPARISON.largest(),
+        COMPARISON.largest().body[0],
+        Failed(QUERY, 0, NotFoundError("unknown", status_code=404)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_misspelt_name_of_any_value_is_an_error(render: Any, value: Any) -> None:
+    """Of queries, specifications, errors and tables as of results."""
+    words = f"{type(value).__name__} has no 'nothing': it has"
+    with pytest.raises(FieldNotRequestedError, match=words):
+        render("{{ value.nothing }}", value=value)
 
 
 @pytest.mark.parametrize("render", [by_jinja, by_django])

@@ -39,13 +39,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from importlib import import_module
 from itertools import islice
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, cast
 
 import attrs
 
-from sitestats._public import Public
+from sitestats._public import Public, missing
 from sitestats._wire.messages import Headers, HttpRequest, JsonValue
-from sitestats._wire.values import Value
+from sitestats._wire.values import JsonName, Value
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _MOST_LINES: Final = 20
@@ -488,6 +488,39 @@ def warn(message: str) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, SiteStatsWarning, stacklevel=level)
+
+
+# --- values by their names ------------------------------------------------------------
+
+
+def is_attribute(result: Any, name: object) -> bool:
+    """Whether ``item_of`` finds *name* as an attribute, or in the JSON."""
+    if isinstance(name, JsonName):
+        return True
+    return (
+        isinstance(name, str)
+        and name[:1] != "_"
+        and hasattr(type(cast("object", result)), name)
+    )
+
+
+def item_of(result: Any, name: object) -> Any:
+    """The value of *name*, for a template or for ``dict``.
+
+    Raises:
+        FieldNotRequestedError: The query did not request it, or there is no such value.
+    """
+    kind: Any = type(cast("object", result))
+    if isinstance(name, JsonName):
+        return name.value
+    if not isinstance(name, str):
+        raise TypeError(str(missing(kind, name)))
+    if not is_attribute(result, name):
+        raise FieldNotRequestedError(str(missing(kind, name)), name=name)
+    try:
+        return getattr(result, name)
+    except UnrequestedAttributeError as error:
+        raise FieldNotRequestedError(error.message, error.name) from None
 
 
 # --- names ------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from sitestats._base.fields import CountName, TableName, entry_counts
 from sitestats._base.text import shown
 from sitestats._base.zones import common_zone
 from sitestats._results import late
-from sitestats._results.bases import Items, Named, draw
+from sitestats._results.bases import Items, draw
 from sitestats._results.entries import Entries, HistogramEntry, check_name
 from sitestats._results.tables import Column, Hour, beside, column_of
-from sitestats._wire.values import for_json
+from sitestats._wire.values import Value, for_json
 
 SIDES: Final = {
     "": "now",
@@ -48,7 +48,7 @@ Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
 
 
 @attrs.frozen
-class Change(Named):
+class Change(Value):
     """One number now and before.
 
     >>> change = Change(150, 120)
@@ -107,7 +107,7 @@ class Compared(dict[NameT, ValueT]):
 
 
 @attrs.frozen
-class EntryChange(Named):
+class EntryChange(Value):
     """One entry of a list in both periods."""
 
     value: Any

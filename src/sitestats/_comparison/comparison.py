@@ -8,7 +8,12 @@ from typing import Any, ClassVar, Final, Generic, Never, TypeVar, cast
 
 import attrs
 
-from sitestats._base.errors import FieldNotRequestedError, warn
+from sitestats._base.errors import (
+    FieldNotRequestedError,
+    is_attribute,
+    item_of,
+    warn,
+)
 from sitestats._base.fields import (
     COUNTS,
     TABLES,
@@ -25,12 +30,9 @@ from sitestats._results import late
 from sitestats._results.bases import (
     Displayed,
     HasLists,
-    Named,
     Table,
     check_most,
     draw,
-    is_attribute,
-    item_of,
 )
 from sitestats._results.entries import check_list, check_name
 from sitestats._results.outcomes import Succeeded, table_of, total_of
@@ -45,6 +47,7 @@ from sitestats._results.tables import (
     to_dicts,
 )
 from sitestats._wire.messages import JsonValue
+from sitestats._wire.values import Value
 
 from .changes import DAYS, Change, Changes, Compared, changed_columns, changes_of
 
@@ -57,7 +60,7 @@ _ROWS: Final = ("field", "value", "now", "before", "change", "percent", "directi
 
 @explained("plot")
 @attrs.frozen(repr=False)
-class Comparison(HasLists[TableName], Displayed, Named, Generic[FieldsT_contra]):
+class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra]):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)

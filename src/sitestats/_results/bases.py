@@ -33,14 +33,12 @@ from typing import (
 import attrs
 
 from sitestats._base.errors import (
-    FieldNotRequestedError,
-    UnrequestedAttributeError,
     UsageError,
 )
 from sitestats._base.fields import TABLES, TOTALS
 from sitestats._base.hostnames import normalise_hostname
 from sitestats._base.text import did_you_mean, shown
-from sitestats._public import Public, explained, missing
+from sitestats._public import Public, explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._wire.messages import JsonValue
 from sitestats._wire.values import InJson, JsonName, Value, for_json
@@ -402,65 +400,10 @@ class Table(HasRows[Never], Displayed, InJson):
         return self._as_text()
 
 
-# --- values by their names -----------------------------------------------------------
-
-
-class Named(Value):
-    """A result with values that are found by their names.
-
-    A template asks for an item where there is no attribute, and Django asks for it
-    first. Only an error that is neither an ``AttributeError`` nor a ``LookupError``
-    stops both: others are an empty value for them.
-    """
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:
-
-        def __getitem__(self, name: str) -> Any:
-            """A value by its name, for templates.
-
-            Raises:
-                FieldNotRequestedError: The query did not request it, or there is no
-                    such value.
-            """
-            return item_of(self, name)
-
-
-def is_attribute(result: Any, name: object) -> bool:
-    """Whether ``item_of`` finds *name* as an attribute, or in the JSON."""
-    if isinstance(name, JsonName):
-        return True
-    return (
-        isinstance(name, str)
-        and name[:1] != "_"
-        and hasattr(type(cast("object", result)), name)
-    )
-
-
-def item_of(result: Any, name: object) -> Any:
-    """The value of *name*, for a template or for ``dict``.
-
-    Raises:
-        FieldNotRequestedError: The query did not request it, or there is no such value.
-    """
-    kind: Any = type(cast("object", result))
-    if isinstance(name, JsonName):
-        return name.value
-    if not isinstance(name, str):
-        raise TypeError(str(missing(kind, name)))
-    if not is_attribute(result, name):
-        raise FieldNotRequestedError(str(missing(kind, name)), name=name)
-    try:
-        return getattr(result, name)
-    except UnrequestedAttributeError as error:
-        raise FieldNotRequestedError(error.message, error.name) from None
-
-
 # --- rows of values ------------------------------------------------------------------
 
 
-class Row(Named):
+class Row(Value):
     """An entry or a website.
 
     Other libraries know it as a dataclass: ``dataclasses.asdict`` makes a dict of it,

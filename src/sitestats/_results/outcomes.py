@@ -22,6 +22,7 @@ from sitestats._configuration.settings import NOT_GIVEN, NotGiven
 from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.periods import as_date
+from sitestats._wire.values import Value
 
 from . import late
 from .bases import (
@@ -30,7 +31,6 @@ from .bases import (
     HasLists,
     Items,
     ItemT_co,
-    Named,
     Table,
     check_most,
     draw,
@@ -52,7 +52,7 @@ from .tables import (
 
 
 @attrs.frozen
-class Succeeded(Displayed, Named, Generic[FieldsT_contra]):
+class Succeeded(Displayed, Value, Generic[FieldsT_contra]):
     """A query that succeeded.
 
     After a test of ``outcome.error is None``, a type checker knows the type of
@@ -92,7 +92,7 @@ def _said(error: SiteStatsError) -> tuple[type[SiteStatsError], str]:
 
 
 @attrs.frozen
-class Failed(Displayed, Named):
+class Failed(Displayed, Value):
     """A query that failed, and why.
 
     It does not affect the other queries.

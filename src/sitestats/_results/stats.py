@@ -40,10 +40,10 @@ from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._query.versions import SENT_VERSION
 from sitestats._wire.messages import Headers, JsonValue, load_json
-from sitestats._wire.values import for_json
+from sitestats._wire.values import Value, for_json
 
 from . import late
-from .bases import Displayed, HasLists, Named, draw
+from .bases import Displayed, HasLists, draw
 from .entries import (
     Entries,
     EventCount,
@@ -67,7 +67,7 @@ ABOUT: Final = (*ENVELOPE, "first_day", "last_day", "partial", "responded_at")
 
 @explained("plot")
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(HasLists["TableName"], Displayed, Named, Generic[FieldsT_contra]):
+class Stats(HasLists["TableName"], Displayed, Value, Generic[FieldsT_contra]):
     """The statistics that a query requested (section 2.3).
 
     Each requested field is an attribute of its plain type. Reading another field

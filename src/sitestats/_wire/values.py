@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from sitestats._public import Public, missing
+from sitestats._public import Public
 
 from .messages import JsonValue
 
@@ -65,11 +65,20 @@ class InJson(Public):
                 name.value = value
                 yield name
 
-        def __getitem__(self, name: str) -> JsonValue:
-            """A value by its name, for ``dict(value)``."""
-            if isinstance(name, JsonName):
-                return name.value
-            raise TypeError(str(missing(type(self), name)))
+        def __getitem__(self, name: str) -> Any:
+            """A value by its name, for ``dict(value)`` and for templates, which ask for
+            an item where there is no attribute; Django asks for it first.
+
+            Only an error that is neither an ``AttributeError`` nor a ``LookupError``
+            stops both: others are an empty value for them.
+
+            Raises:
+                FieldNotRequestedError: The query did not request it, or there is no
+                    such value.
+            """
+            from sitestats._base.errors import item_of
+
+            return item_of(self, name)
 
 
 class Value(InJson):

@@ -10,7 +10,7 @@ import attrs
 
 from sitestats._base.errors import InvalidResponseError, SiteStatsError, StatusError
 from sitestats._base.text import counted, shown
-from sitestats._results.bases import Displayed, HasRows, Named, Table
+from sitestats._results.bases import Displayed, HasRows, Table
 from sitestats._results.tables import Column, of_rows
 from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 from sitestats._wire.values import Value
@@ -134,7 +134,7 @@ class ProvisionedWebsite(Value):
 
 
 @attrs.frozen(repr=False)
-class _Items(HasRows[Never], Displayed, Named):
+class _Items(HasRows[Never], Displayed, Value):
     """One item for each specification: what plans and reports have in common.
 
     A plan and a report have a length, and can be iterated.
