@@ -110,8 +110,8 @@ def compared(
         least = _of_months(readings[DAYS].get(name, {}))
         for month in _months(site, since):
             there = months.get(name, {}).get(month) or _NOTHING
-            if there[0] != 1 or there[1] < least[month]:
-                expected = (1, least[month])
+            expected = (1, least[month])
+            if there[0] != 1 or there < expected:
                 differences.add(Difference(name, month, MONTHS, expected, there))
     number = sum(day >= since for days in readings[DAYS].values() for day in days)
     return Verification(number, tuple(sorted(differences)))
