@@ -270,8 +270,8 @@ class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra])
         parts = [repr(label_of(self.query))]
         parts += filter(None, [compared_days(**self._days)])
         parts += [f"{name}={change}" for name, change in self.totals.items()]
-        lists = self.lists.items()
-        parts += [f"{name}=<{len(changes)} changes>" for name, changes in lists]
+        for name, changes in self.lists.items():
+            parts.append(f"{name}=<{counted(len(changes), 'change')}>")
         parts += ["partial=True"] if self.partial else []
         parts += [f"differs={self.differs!r}"] if self.differs else []
         return f"Comparison({', '.join(parts)})"
