@@ -127,9 +127,10 @@ def check_response(
     first = as_date(parameters.params.get("start"))
     # In some zone, tomorrow has begun.
     if first and responded_at and first > responded_at.date() + dt.timedelta(days=1):
+        # One text for all of many queries, of which Python shows one.
         warnings.append(
-            f"the period begins on {first}, and the service responded on "
-            f"{responded_at.date()}: nothing was counted yet"
+            f"nothing was counted yet: the period begins after {responded_at.date()}, "
+            "when the service responded"
         )
     problems = _of_another(body, parameters.hostname, page)
     if isinstance(parameters.events, tuple) and body.events is not None:
