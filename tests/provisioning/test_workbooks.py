@@ -43,7 +43,7 @@ SHEET = "xl/worksheets/sheet1.xml"
 
 
 def with_part(data: bytes, change: Callable[[str], str], name: str = SHEET) -> bytes:
-    """The workbook with another text of this part."""
+    """The workbook with another text of this part; or of all, and of their names."""
     stream = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as old,
@@ -51,7 +51,8 @@ def with_part(data: bytes, change: Callable[[str], str], name: str = SHEET) -> b
     ):
         for info in old.infolist():
             text = old.read(info).decode()
-            text = change(text) if info.filename == name else text
+            text = change(text) if name in {info.filename, ""} else text
+            info.filename = info.filename if name else change(info.filename)
             new.writestr(info, text, compresslevel=1)
     return stream.getvalue()
 
@@ -83,19 +84,6 @@ def merge_far_below(_: Any, sheet: Any) -> None:
     sheet.merge_range(10, 0, 20_000, 3, "")
 
 
-def with_texts_elsewhere() -> bytes:
-    """A workbook whose part of texts has another name than usual."""
-    stream = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(workbook())) as old,
-        zipfile.ZipFile(stream, "w") as new,
-    ):
-        for name in old.namelist():
-            text = old.read(name).decode().replace("sharedStrings.xml", "strings.xml")
-            new.writestr(name.replace("sharedStrings.xml", "strings.xml"), text)
-    return stream.getvalue()
-
-
 DECLARED: dict[str, Callable[[], bytes]] = {
     "formatted cell": with_last_cell_formatted,
     "heights": lambda: workbook(change=set_heights),
@@ -104,7 +92,9 @@ DECLARED: dict[str, Callable[[], bytes]] = {
         workbook(), '(dimension ref)="[^"]*', r'\1="A1:XFD1048576'
     ),
     "no dimension": lambda: with_pattern(workbook(), "<dimension [^>]*>", ""),
-    "texts elsewhere": with_texts_elsewhere,
+    "texts elsewhere": lambda: with_part(
+        workbook(), lambda text: text.replace("sharedStrings.", "strings."), ""
+    ),
     "no references": lambda: with_pattern(workbook(), '(<c|<row) r="[^"]*"', r"\1"),
     "merged beside the list": lambda: workbook(
         change=lambda _, sheet: [
