@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,35 +13,20 @@ from typing import Any
 import pytest
 
 from both_clients import QUERY, VARIANTS, opened
-from loopback import Connection, Server, counting, serve
+from loopback import Server, counting, serve, wait_until
 from sitestats import AsyncClient, Client, ClientClosedError, StatsQuery
 
-PLENTY = 30.0
-
-
-class Watched:
-    """A server that counts the connections that its clients have closed."""
-
-    def __init__(self) -> None:
-        self.closed = threading.Semaphore(0)
-
-    def script(self, connection: Connection) -> None:
-        """Respond until the connection is closed."""
-        counting(connection)
-        self.closed.release()
-
 
 @pytest.fixture
-def watched() -> Watched:
-    """Which connections were closed."""
-    return Watched()
-
-
-@pytest.fixture
-def server(watched: Watched) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """A server that responds to each request."""
-    with serve(watched.script) as server:
+    with serve(counting) as server:
         yield server
+
+
+def all_are_closed(server: Server) -> bool:
+    """Whether clients have closed all of their connections."""
+    return all(connection.closed for connection in server.open)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -62,9 +46,7 @@ def test_leaving_the_block_of_a_copy_ends_the_copy_alone(
     assert server.connections == 1
 
 
-def test_the_last_open_client_closes_the_connections(
-    server: Server, watched: Watched
-) -> None:
+def test_the_last_open_client_closes_the_connections(server: Server) -> None:
     """A copy goes on after the client that it is of, and then closes for both."""
     client = Client(server.address, proxy=None)
     copy = client.with_options(timeout=9.0)
@@ -73,23 +55,21 @@ def test_the_last_open_client_closes_the_connections(
     with pytest.raises(ClientClosedError):
         client.stats.get(QUERY)
     assert copy.stats.get(QUERY).pageviews == 3
-    assert not watched.closed.acquire(blocking=False)
+    assert not all_are_closed(server)
     copy.close()
     copy.close()
-    assert watched.closed.acquire(timeout=PLENTY)
+    wait_until(lambda: all_are_closed(server))
     assert server.connections == 1
 
 
-def test_a_block_of_a_copy_alone_leaks_nothing(
-    server: Server, watched: Watched
-) -> None:
+def test_a_block_of_a_copy_alone_leaks_nothing(server: Server) -> None:
     """In ``with Client(…).with_options(…)`` the copy is the last of its client."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with Client(server.address, proxy=None).with_options(timeout=9.0) as copy:
             gc.collect()
             assert copy.stats.get(QUERY).pageviews == 3
-        assert watched.closed.acquire(timeout=PLENTY)
+        wait_until(lambda: all_are_closed(server))
         with pytest.raises(ClientClosedError):
             copy.stats.get(QUERY)
 
@@ -100,12 +80,12 @@ def test_a_block_of_a_copy_alone_leaks_nothing(
                 await copy.stats.get(QUERY)
 
         asyncio.run(main())
-        assert watched.closed.acquire(timeout=PLENTY)
+        wait_until(lambda: all_are_closed(server))
         gc.collect()
 
 
 def test_a_copy_that_is_collected_closes_what_it_was_the_last_to_use(
-    server: Server, watched: Watched
+    server: Server,
 ) -> None:
     """Nothing warns of a copy whose client was closed: that is what blocks are for."""
     with warnings.catch_warnings():
@@ -115,7 +95,7 @@ def test_a_copy_that_is_collected_closes_what_it_was_the_last_to_use(
             copy.stats.get(QUERY)
         del copy
         gc.collect()
-        assert watched.closed.acquire(timeout=PLENTY)
+        wait_until(lambda: all_are_closed(server))
 
 
 @pytest.mark.parametrize("kept", ["copy", "API"])

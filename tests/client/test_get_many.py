@@ -23,7 +23,15 @@ from respx import MockRouter
 
 from both_clients import KEY, QUICK, VARIANTS, WITH_TRIO, faked, opened
 from inside import set_clock_of_clients
-from loopback import COUNTED, Connection, counting, serve, served
+from loopback import (
+    COUNTED,
+    Connection,
+    Script,
+    counting,
+    serve,
+    served,
+    wait_until,
+)
 from sitestats import (
     AsyncClient,
     Client,
@@ -303,7 +311,7 @@ def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
                 await anext(aiter(stream))
             assert ran
 
-    with serve(Silence().script) as server:
+    with serve(patient()) as server:
         anyio.run(main, server.address, backend=loop)
 
 
@@ -455,24 +463,23 @@ def test_an_item_that_is_no_query(variant: str) -> None:
 # -- leaving
 
 
-class Silence:
-    """A server that leaves silent queries without a response."""
+def patient() -> Script:
+    """A server that leaves silent queries without a response; some of the others have
+    one once four silent ones have arrived.
+    """
+    arrived = threading.Semaphore(0)
 
-    def __init__(self) -> None:
-        self.arrived = threading.Semaphore(0)
-        self.left = threading.Semaphore(0)
-        """Released once for each silent query whose client hung up."""
-
-    def script(self, connection: Connection) -> None:
+    def script(connection: Connection) -> None:
         while request := connection.request():
             if b"silent" in request:
-                self.arrived.release()
+                arrived.release()
                 connection.wait()
-                self.left.release()
                 return
             for _ in range(4 if b"after" in request else 0):
-                assert self.arrived.acquire(timeout=PLENTY)
+                assert arrived.acquire(timeout=PLENTY)
             connection.respond(COUNTED)
+
+    return script
 
 
 QUERIES = [*[query("silent")] * 4, query("after")]
@@ -480,16 +487,11 @@ QUERIES = [*[query("silent")] * 4, query("after")]
 
 
 @contextmanager
-def silence(variant: str, **options: Any) -> Iterator[tuple[Any, Silence]]:
+def silence(variant: str, **options: Any) -> Iterator[Any]:
     """A client whose silent queries are hung up on by the end, and that works then."""
-    server = Silence()
-    with (
-        serve(server.script) as running,
-        opened(variant, running.address, **options) as client,
-    ):
-        yield client, server
-        for _ in range(4):
-            assert server.left.acquire(timeout=PLENTY)
+    with served(variant, patient(), **options) as (client, server):
+        yield client
+        wait_until(lambda: sum(one.closed for one in server.open) >= 4)
         assert client.stats.get(query()).pageviews == 3
 
 
@@ -499,7 +501,7 @@ class MineError(Exception):
 
 def test_leaving_ends_what_is_under_way(variant: str) -> None:
     """A break ends threads, tasks and connections at once."""
-    with silence(variant) as (client, _), client.stats.get_many(QUERIES) as stream:
+    with silence(variant) as client, client.stats.get_many(QUERIES) as stream:
         assert next(iter(stream)).index == 4
 
 
@@ -528,7 +530,7 @@ def test_an_error_of_the_caller(variant: str, place: str) -> None:
                 if place == "block":
                     fail()
 
-    with silence(variant) as (client, _), pytest.raises(MineError):
+    with silence(variant) as client, pytest.raises(MineError):
         use(client)
 
 
@@ -633,7 +635,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
                 outcomes = await client.stats.get_many([query()] * 3).collect()
                 assert not outcomes.failed
 
-    with serve(Silence().script) as server:
+    with serve(patient()) as server:
         anyio.run(main, server.address, backend=loop)
 
 
@@ -670,7 +672,7 @@ def test_ctrl_c(backend: str) -> None:
 
 def test_what_hangs_is_failed_by_the_deadline(variant: str) -> None:
     """What was sent fails then, and what was not is never sent."""
-    with silence(variant, timeout=100.0, total_timeout=100.0) as (client, _):
+    with silence(variant, timeout=100.0, total_timeout=100.0) as client:
         began = time.monotonic()
         queries = [query(), *QUERIES[:4], query("never")]
         outcomes = client.stats.get_many(queries, deadline=1.5, concurrency=4).collect()

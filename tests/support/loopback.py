@@ -23,6 +23,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -221,6 +222,14 @@ def served(
     """A client of a server that runs *script*, and the server."""
     with serve(script) as server, opened(variant, server.address, **options) as client:
         yield client, server
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait until *condition* holds, such as that a client has hung up."""
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
 def closed_address() -> str:

@@ -25,6 +25,7 @@ from loopback import (
     resolving,
     serve,
     served,
+    wait_until,
 )
 from sitestats import (
     AsyncClient,
@@ -65,14 +66,6 @@ def silent(connection: Connection) -> None:
     """Respond when the test is over."""
     connection.request()
     connection.server.ending.wait(PLENTY)
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until *condition* holds."""
-    until = time.monotonic() + PLENTY
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.001)
 
 
 def exchange() -> Exchange:
