@@ -338,13 +338,9 @@ _UNNEEDED: Final = frozenset(
         "generated_in_ms",
         "responded_at",
         "query",
-        "now",
-        "before",
     ]
 )
-"""What the first and the last day say already, or what tells a model nothing; and what
-only who reads the JSON again needs.
-"""
+"""What the first and the last day say already, or what tells a model nothing."""
 
 
 def _small(result: Mapping[str, Any], limit: int) -> Answer:
