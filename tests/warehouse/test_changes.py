@@ -51,17 +51,35 @@ def views_of(dataset: Dataset) -> dict[int, int]:
     return {(day - FIRST).days + 1: count for day, count in rows if count}
 
 
-def change_pages_of_a_day(emulator: Emulator, day: dt.date, **changes: Any) -> None:
-    """Have the next response of *day* with pages differ by these *changes*."""
-    query = StatsQuery(SITE).fields("pageviews", "visitors", "seconds_on_page", "pages")
-    stats = emulator.client().stats.get(query.all_events().timezone("UTC").on(day))
-    emulator.fail_next(
-        body=json.loads(stats.body) | changes,
-        when=lambda request: (
-            request.params.get("start") == str(day)
-            and "pages" in request.params["fields"]
-        ),
-    )
+HISTOGRAM = StatsQuery(SITE).timezone("UTC").fields("histogram")
+OF_A_DAY = (
+    StatsQuery(SITE)
+    .timezone("UTC")
+    .fields("pageviews", "visitors", "seconds_on_page", "pages")
+    .all_events()
+)
+
+
+def change(
+    emulator: Emulator, query: StatsQuery, *, lasts: bool = False, **changes: Any
+) -> None:
+    """Have the response to *query* differ by these *changes*. If that *lasts*, all
+    responses with its last field are the same, whatever day they are about.
+    """
+    body = json.loads(emulator.client().stats.get(query).body) | changes
+    params = query.params()
+    *_, field = params["fields"].split(",")
+
+    def is_meant(request: Any) -> bool:
+        found = request.params
+        return (
+            field in found.get("fields", "").split(",")
+            and found.get("interval") == params.get("interval")
+            and (lasts or found["start"] == params["start"])
+        )
+
+    times = None if lasts else 1
+    emulator.fail_next(times, status=200, body=body, when=is_meant)
 
 
 @pytest.mark.parametrize("lists", [[], ["pages"], ["pages", "events"], ["months"]])
@@ -125,7 +143,7 @@ def test_a_list_that_loses_everything_is_not_believed_at_once(
         events = 0 if broken and name == "events" else 5
         emulator = service(night(number), {1: 2, 4: 3}, events=events)
         if broken:
-            change_pages_of_a_day(emulator, day, **{name: []})
+            change(emulator, OF_A_DAY.on(day), **{name: []})
         return run(tmp_path, emulator, refresh=[f"{SITE}:{day}"], **options)
 
     def number_of_rows() -> int:
@@ -149,13 +167,9 @@ def test_a_month_without_page_views_of_days_that_have_some_is_a_problem() -> Non
     dataset.update(service(night(1), {1: 2}), lists=["months"])
     before = dataset.sums("months")
     emulator = service(night(2), {1: 2})
-    months = StatsQuery(SITE).fields("histogram").interval("month")
-    stats = emulator.client().stats.get(months.between(FIRST, FIRST + 4 * DAY))
-    body = json.loads(stats.body)
-    body["histogram"][0] |= {"pageviews": 0, "visitors": 0}
-    emulator.fail_next(
-        body=body, when=lambda request: request.params.get("interval") == "month"
-    )
+    months = HISTOGRAM.interval("month").between(FIRST, FIRST + 4 * DAY)
+    nothing = {"date": str(FIRST), "pageviews": 0, "visitors": 0}
+    change(emulator, months, histogram=[nothing])
     coverage = dataset.update(emulator)[SITE]
     assert "2026-03 has no page views, but its days have some" in str(coverage.error)
     assert dataset.sums("months") == before
@@ -194,26 +208,8 @@ def test_late_events_are_found_by_their_sum() -> None:
     # The list, the histogram, the day of the lag, the new day, and four days again.
     assert len(late.requests) == 1 + 1 + 2 + 4
     odd = service(night(3), views, events=4)
-    histogram = odd.client().request(
-        "GET",
-        f"/{SITE}.json",
-        params={
-            "start": str(FIRST),
-            "end": str(FIRST + 4 * DAY),
-            "fields": "histogram",
-            "events": "*",
-            "timezone": "UTC",
-            "version": "6",
-        },
-    )
-    assert isinstance(histogram, dict)
-    body = {**histogram, "events": [{"name": "signup", "total": 9}]}
-    odd.fail_next(
-        None,
-        status=200,
-        body=body,
-        when=lambda request: "histogram" in request.params.get("fields", ""),
-    )
+    days = HISTOGRAM.all_events().between(FIRST, FIRST + 4 * DAY)
+    change(odd, days, lasts=True, events=[{"name": "signup", "total": 9}])
     coverage = dataset.update(odd)[SITE]
     assert not coverage.events_add_up
     again = service(night(3), views, events=4)
@@ -329,19 +325,8 @@ def test_a_response_in_another_zone_is_refused() -> None:
     for lists in ([], ["pages"]):
         emulator, dataset = service(NOW, {1: 2}), Dataset()
         emulator.change_website(SITE, timezone="Europe/Amsterdam")
-        for field in ("histogram", "pageviews"):
-            params = {"start": "2026-03-01", "end": "2026-03-01", "version": "6"}
-            params |= {"fields": "histogram,pageviews,visitors,seconds_on_page,pages"}
-            body: Any = emulator.client().request(
-                "GET", f"/{SITE}.json", params=params | {"timezone": "Asia/Tokyo"}
-            )
-            emulator.fail_next(
-                None,
-                status=200,
-                body=body,
-                when=lambda request, field=field: field in request.params["fields"],
-                path=f"/{SITE}.json",
-            )
+        for asked in (HISTOGRAM, OF_A_DAY):
+            change(emulator, asked.timezone("Asia/Tokyo").on(FIRST), lasts=True)
         coverage = dataset.update(emulator, lists=lists)[SITE]
         assert "time zone 'Asia/Tokyo', but Europe/Amsterdam" in str(coverage.error)
         assert dataset.rows("days", "timezone") == []
@@ -350,7 +335,7 @@ def test_a_response_in_another_zone_is_refused() -> None:
 def test_a_warning_names_the_website_and_the_day() -> None:
     """Of two hundred websites, one is meant."""
     emulator = service(NOW, {4: 2})
-    change_pages_of_a_day(emulator, FIRST + 3 * DAY, path="/other")
+    change(emulator, OF_A_DAY.on(FIRST + 3 * DAY), path="/other")
     with pytest.warns(SiteStatsWarning, match="example.com: 2026-03-04: .*page"):
         Dataset().update(emulator, lists=["pages"], first_day=FIRST + 3 * DAY)
 
@@ -359,7 +344,7 @@ def test_an_entry_that_is_twice_in_a_list_is_a_problem() -> None:
     """It is one row, and the day is read again."""
     emulator, dataset = service(NOW, {4: 3}), Dataset()
     entry = {"value": "/", "pageviews": 3, "visitors": 0, "seconds_on_page": None}
-    change_pages_of_a_day(emulator, FIRST + 3 * DAY, pages=[entry, entry])
+    change(emulator, OF_A_DAY.on(FIRST + 3 * DAY), pages=[entry, entry])
     coverage = dataset.update(emulator, lists=["pages"])[SITE]
     assert "$.pages: has '/' twice" in str(coverage.error)
     assert dataset.rows("pages", "rank", "value", "pageviews") == [(1, "/", 3)]
