@@ -85,7 +85,7 @@ class _Connection(BaseRequestHandler):
 
     def _read(self, reader: h11.Connection) -> RecordedRequest | None:
         """The next request; None if the client has closed the connection."""
-        head, body = None, b""
+        head, body = None, bytearray()
         while True:
             event = reader.next_event()
             if event is h11.NEED_DATA:
@@ -104,7 +104,7 @@ class _Connection(BaseRequestHandler):
             elif head is not None:
                 headers = [(n.decode(), v.decode("latin-1")) for n, v in head.headers]
                 method, target = head.method.decode(), head.target.decode()
-                return RecordedRequest.of(method, target, headers, body)
+                return RecordedRequest.of(method, target, headers, bytes(body))
 
     def _respond(self, request: RecordedRequest) -> None:
         response, fault = self._served.handle_recorded(request)
