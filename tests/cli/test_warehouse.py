@@ -205,7 +205,8 @@ def test_an_update_says_first_how_many_requests_it_makes(
         monkeypatch.setattr(stream, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n")
     done = run(*since, "--fields", "none")
-    assert (done.code, done.out) == (130, "")
+    # click 8.1 writes a space.
+    assert (done.code, done.out.strip()) == (130, "")
     assert "A large update: about 3 requests" in done.err
     assert not (folder / "sitestats.duckdb").exists()
     done = run(*since, "--fields", "none", "--yes")

@@ -32,8 +32,10 @@ from .pool import Pool
 from .reading import Reading
 from .sockets import Exchange, Route, run_blocking
 
-_VARIABLES_OF_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What httpx and OpenSSL read, the first one first."""
+_CERTIFICATES: Final = {"SSL_CERT_FILE": "cafile", "SSL_CERT_DIR": "capath"}
+"""The variables that httpx and OpenSSL read, the first one first, and what each is of a
+context.
+"""
 
 
 def own_client(
@@ -250,6 +252,11 @@ def proxy_secrets(proxy: httpx.Proxy | None) -> list[Secret]:
 
 def _context(*, verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     try:
+        for variable, argument in _CERTIFICATES.items() if verify is True else ():
+            # httpx below 0.28 takes no notice of a file that does not exist.
+            if path := os.environ.get(variable):
+                named: dict[str, Any] = {argument: path}
+                return ssl.create_default_context(**named)
         if isinstance(verify, bool):
             return httpx.create_ssl_context(verify=verify)
         # A class may have taken the place of ssl.SSLContext since the context was made,
@@ -281,7 +288,7 @@ def _why_no_context(why: str, verify: object) -> str:
         )
     source = "verify="
     if verify is True:
-        for variable in _VARIABLES_OF_CERTIFICATES:
+        for variable in _CERTIFICATES:
             if os.environ.get(variable):
                 source = variable
                 break
