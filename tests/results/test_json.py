@@ -485,6 +485,24 @@ def test_an_application_returns_what_is_not_read_again() -> None:
         assert browser.get("/headers").json() == {**headers}
 
 
+def test_a_part_of_a_result_is_returned() -> None:
+    """What FastAPI has as ``response_model_include``, ``…_exclude`` and
+    ``…_exclude_none`` is done for results as for models of pydantic.
+    """
+    query = StatsQuery("a.example").fields("visitors", "pages")
+    stats = Stats.of(query, visitors=3, pages=[("/a", 3, 2)])
+    adapter = pydantic.TypeAdapter(dict[str, Stats])
+
+    def made(**options: Any) -> Any:
+        return adapter.dump_python({"now": stats}, **options)["now"]
+
+    assert made(include={"now": {"visitors"}}) == {"visitors": 3}
+    assert made().keys() - made(exclude={"now": {"query"}}).keys() == {"query"}
+    assert None in made().values()
+    assert None not in made(exclude_none=True).values()
+    assert None not in made(exclude_none=True)["query"].values()
+
+
 def test_half_of_an_emoji_is_an_escape_in_json() -> None:
     """Visitors choose the text of pages, and it must not break a view: UTF-8 has no
     halves of surrogate pairs. In Python the value stays as it was sent.

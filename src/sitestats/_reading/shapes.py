@@ -25,7 +25,7 @@ from sitestats._results.entries import (
     PageEntry,
 )
 from sitestats._results.stats import ABOUT, Stats
-from sitestats._wire.messages import HttpRequest
+from sitestats._wire.messages import HttpRequest, JsonValue
 
 from .converting import classes_of_errors, read_again
 from .json_types import (
@@ -43,25 +43,40 @@ def schema_of(source: Any, handler: Any) -> Any:
     """The schema of pydantic of a class, maybe of some fields: its JSON is described by
     its names and types, and read by ``from_dict``.
     """
-    from pydantic_core import PydanticSerializationUnexpectedValue
+    from pydantic_core import PydanticSerializationUnexpectedValue, to_jsonable_python
     from pydantic_core import core_schema as schema
 
     kind = class_of(source)
     shape = handler.generate_schema(_shape_of(canonical(source)))
 
-    def to_json(value: Any) -> Any:
+    def to_json(value: Any, info: Any) -> Any:
         if not isinstance(value, kind):
             # pydantic asks the next one of a union.
             raise PydanticSerializationUnexpectedValue(f"it is no {kind.__name__}")
-        return value.to_dict()
+        made = value.to_dict()
+        if info.exclude_none:
+            made = _without_nulls(made)
+        return to_jsonable_python(made, include=info.include, exclude=info.exclude)
 
     # The shape is the schema of both ways. Told to serialize it, pydantic before 2.12
     # would leave out fields that a result has more.
     return schema.no_info_wrap_validator_function(
         lambda values, _: read_again(values, source),
         shape,
-        serialization=schema.plain_serializer_function_ser_schema(to_json),
+        serialization=schema.plain_serializer_function_ser_schema(
+            to_json, info_arg=True
+        ),
     )
+
+
+def _without_nulls(value: JsonValue) -> JsonValue:
+    """JSON without the names whose value is null: pydantic leaves them in dicts."""
+    if isinstance(value, list):
+        return [*map(_without_nulls, value)]
+    if isinstance(value, dict):
+        items = value.items()
+        return {name: _without_nulls(one) for name, one in items if one is not None}
+    return value
 
 
 # A type is made once, so that it has one definition in the schema of an application.
