@@ -94,10 +94,8 @@ def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:
     files, dataset = tmp_path / "files", Dataset()
     parquet = dlt.destinations.filesystem(f"file://{files}")
     moment = {"added_iso": "2026-03-04T10:00:00.000Z"}
-    for rows in (
-        [{"path": "/a"}, {"path": "/b"}, {"datapoint": "signup"}],
-        [{"path": "/a"}],
-    ):
+    stays = [{"path": "/a"}, {"datapoint": "signup"}]
+    for rows in ([*stays, {"path": "/b"}, {"datapoint": "login"}], stays):
         emulator = Emulator(now=NOW)
         emulator.load([{**row, **moment} for row in rows], hostname=A)
         dataset.update(emulator, lists=LISTS)
