@@ -148,7 +148,9 @@ WRONG: list[tuple[str, object, str]] = [
     ("fail_next", {"status": 500, "when": "now"}, "when must be a function"),
     ("fail_next", [], "give a JSON object, not []"),
     ("stop", {"base_url": "http://127.0.0.1:1"}, "no emulator was started on port 1"),
+    ("forget_requests", {"all": True}, "'all' is not an argument: leave it out"),
     ("website", {}, "did you mean 'websites'"),
+    ("xyz", {}, "'xyz' is not a path below /-/: use websites, "),
 ]
 
 

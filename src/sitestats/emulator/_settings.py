@@ -102,10 +102,13 @@ def check_names(given: Iterable[object], known: Iterable[str], kind: str) -> Non
         TypeError: A name is not *known*.
     """
     names = [*known]
+    # The path of the emulator itself has no name.
+    listed = ", ".join(filter(None, names))
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, 1)
-            advice = f"did you mean {near[0]!r}?" if near else f"use {', '.join(names)}"
+            advice = f"use {listed}" if listed else "leave it out"
+            if near := difflib.get_close_matches(str(name), names, 1):
+                advice = f"did you mean {near[0]!r}?"
             raise TypeError(f"{name!r} is not {kind}: {advice}")
 
 
