@@ -3,7 +3,7 @@
 Each error about a name, a step, an argument, a value or an option that does not exist
 looks here. ``words.toml`` has the words: a row is all that another one needs. They are
 compared without case, blanks, hyphens and underscores. The file is read when there is
-such an error.
+something to tell.
 """
 
 from __future__ import annotations

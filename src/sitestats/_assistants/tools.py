@@ -238,10 +238,10 @@ class Tools:
             query = query.between(*ends)
             period.append("start")
         if len(period) > 1:
-            names = " and ".join(period)
-            raise WrongCallError(f"{names} both give the period: give one of them")
-        has_lists = not {*_names(question.get("fields", []))} <= {*TOTALS}
-        if has_lists or "events" in question:
+            both = " and ".join(period)
+            raise WrongCallError(f"{both} both give the period: give one of them")
+        names = {*_names(question.get("fields", []))}
+        if not names <= {*TOTALS, "histogram"}:
             arguments.setdefault("limit", most)
         if str(question.get("during")) in WORDS and "timezone" not in question:
             arguments["timezone"] = self._zone_of(query.hostname)

@@ -87,7 +87,7 @@ _MOST_NAMED: Final = 5
 """The most websites, or entries, that a message names."""
 _MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
-_QUERY: Final = StatsQuery("example.com").limit(_MOST_ENTRIES)
+_QUERY: Final = StatsQuery("example.com")
 
 
 @attrs.define(eq=False)
@@ -553,6 +553,7 @@ class _Run:
         yield from responses(days.histograms, query, failed, self._add_totals)
         lists = [name for name in self._lists if name != "events"]
         query = _QUERY.fields(*cast("Any", [*self._totals, *lists]))
+        query = query.limit(_MOST_ENTRIES) if lists else query
         query = query.all_events() if "events" in self._lists else query
         yield from responses(days.days, query, WebsiteDays.failed, self._add_day)
         months, failed = histogram.interval("month"), WebsiteDays.failed_months
