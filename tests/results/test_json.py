@@ -364,6 +364,8 @@ YEAR_1 = "0001-01-01T00:00:00+00:00"
         (StatsQuery, ("period", "now"), YEAR_1),
         (StatsQuery, ("period", "count"), 10**30),
         (NamedPeriod, ("count",), 99_999),
+        pytest.param(Change, ("now",), 10**400, id="too large for a float"),
+        (Succeeded, ("index",), 2**63),
         (Stats, ("responded_at",), YEAR_1),
         (Stats, ("query", "website_timezone"), {}),
         (Entries[HistogramEntry], ("items", 0, "start"), YEAR_1),

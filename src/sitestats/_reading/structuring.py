@@ -97,20 +97,24 @@ def _as_it_is(expected: str, kind: type) -> Hook:
     """What reads a value of this *kind*, which is not converted."""
 
     def read(value: Any, _: object) -> object:
-        # A flag of Python is an integer, too.
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        if not isinstance(value, kind):
             raise UnreadableError(expected, value)
         return value
 
     return read
 
 
-def _count(value: Any, _: object) -> int:
-    if not _is_integer(value):
-        raise UnreadableError("an integer", value)
-    if not 0 <= value <= _LARGEST:
-        raise UnreadableError(f"an integer from 0 to {_LARGEST}", value)
-    return cast("int", value)
+def _integer_in(known: range, expected: str) -> Hook:
+    """What reads an integer within bounds."""
+    least, most = known[0], known[-1]
+
+    def read(value: Any, _: object) -> int:
+        # A flag of Python is an integer, of a type of its own.
+        if type(value) is int and least <= value <= most:
+            return value
+        raise UnreadableError(expected if _is_integer(value) else "an integer", value)
+
+    return read
 
 
 def _number(value: Any, _: object) -> float:
@@ -161,17 +165,11 @@ def in_all_zones(moment: dt.datetime) -> dt.datetime:
     return moment
 
 
-def _hour(value: Any, _: object) -> int:
-    if not _is_integer(value) or value not in _HOURS:
-        raise UnreadableError("an hour from 0 to 23", value)
-    return cast("int", value)
-
-
 _text: Final = _as_it_is("a string", str)
-_HOURS: Final = range(24)
+_count: Final = _integer_in(range(_LARGEST + 1), f"an integer from 0 to {_LARGEST}")
 _BY_KIND: Final[Mapping[Any, Hook]] = {
     bool: _as_it_is("a boolean", bool),
-    int: _as_it_is("an integer", int),
+    int: _integer_in(range(-_LARGEST, _LARGEST + 1), "an integer of 64 bits"),
     float: _number,
     str: _text,
     dt.date: _date,
@@ -180,7 +178,7 @@ _BY_KIND: Final[Mapping[Any, Hook]] = {
 }
 _BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Count: _count,
-    Hour: _hour,
+    Hour: _integer_in(range(24), "an hour from 0 to 23"),
     Name: _name,
     Seconds: _seconds,
 }
