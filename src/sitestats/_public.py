@@ -82,7 +82,7 @@ def _advice(
     name: str, advice_for: Callable[[str], str], known: Iterable[str], dot: str = ""
 ) -> str:
     """What to type for a *name* that does not exist."""
-    # A name with an underscore is no word of a user's: libraries look for theirs.
+    # A name with an underscore is not a word of a user's: libraries look for theirs.
     if name.startswith("_"):
         return ""
     names = [*known]

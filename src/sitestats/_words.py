@@ -236,7 +236,7 @@ def relative_period(text: str) -> tuple[int, str] | None:
 
 
 def period_advice(text: str) -> str:
-    """What to type for words that are no period."""
+    """What to type for words that are not a period."""
     name, table = folded(text), _table("periods")
     if _FUTURE.match(text):
         return table["tomorrow"]
@@ -261,7 +261,7 @@ def relation_advice(text: str) -> str:
 
 
 def day_advice(text: str) -> str:
-    """What to type for words that are no day."""
+    """What to type for words that are not a day."""
     number, unit = relative_period(text) or (0, "")
     if unit in {"days", "weeks"}:
         days = number * (7 if unit == "weeks" else 1)
@@ -280,7 +280,7 @@ def zones_meant(words: str) -> str:
 
 
 def place_of_name(zone: str) -> str:
-    """A place that people mean by a valid name of a *zone* that is no place."""
+    """A place that people mean by a valid name of a *zone* that is not a place."""
     return _table("names_without_place").get(zone, "")
 
 

@@ -41,7 +41,7 @@ def test_no_cell_begins_with_a_formula(text: str) -> None:
 
 
 def test_other_text_is_as_it_is() -> None:
-    """Joiners, marks of direction, no-break spaces and emoji are no escapes, and what
+    """Joiners, marks of direction, no-break spaces and emoji are not escapes, and what
     somebody typed with an apostrophe stays.
     """
     persian, hebrew = "\u0645\u06cc\u200c\u062e\u0648", "\u05e2\u05d1\u200f"

@@ -98,7 +98,7 @@ def test_a_field_without_a_row_fails_at_import() -> None:
 
 
 def test_a_new_number_needs_no_more_than_its_row() -> None:
-    """A new number is requested, made for a test, read, refused where it is no number,
+    """A new number is requested, made for a test, read, refused unless it is a number,
     framed and displayed by its row alone.
     """
     done = run_changed(MODULE_OF_FIELDS, WITH_RATE, READ_RATE, "row")

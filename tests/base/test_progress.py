@@ -108,7 +108,7 @@ def test_a_shorter_text_leaves_nothing_of_a_longer_one(
 ) -> None:
     """Each drawing covers the one before."""
     with bar(terminal, "days", clock=clock) as show:
-        # The first day comes after a wait, which is no part of the rate.
+        # The first day comes after a wait, which is not part of the rate.
         clock.now += 120
         for done in (1, 2, 3):
             clock.now += 20
@@ -265,8 +265,8 @@ def test_a_notebook_has_one_output_that_is_updated(
 
 
 def test_what_progress_may_be() -> None:
-    """A function is called as it is, None and False show nothing, and what is no kind
-    of progress is refused.
+    """A function is called as it is, None and False show nothing, and what is not a
+    kind of progress is refused.
     """
     for progress, shown in ((print, print), (None, None), (False, None)):
         with showing(progress, "websites") as show:

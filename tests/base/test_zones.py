@@ -27,7 +27,7 @@ ZONES = st.sampled_from(sorted(zone_names()))
 
 
 def test_the_zones_are_names_with_capitals() -> None:
-    """The machine's own zone is no name, whatever file holds it."""
+    """The machine's own zone is not a name, whatever file holds it."""
     assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zone_names()
     assert "localtime" not in zone_names()
     assert "posixrules" not in zone_names()
@@ -140,7 +140,7 @@ GOOD = stats_json(pageviews=66, visitors=41)
     ],
 )
 def test_another_name_of_the_zone_is_no_warning(requested_zone: str, zone: str) -> None:
-    """Two names of one zone are no difference, whichever the service prefers."""
+    """Two names of one zone are not a difference, whichever the service prefers."""
     query = TOTALS.extra_param("timezone", requested_zone)
     assert read_response(query, {**GOOD, "timezone": zone}).timezone == zone
 
@@ -265,7 +265,7 @@ def test_a_zone_that_misleads_is_told_before_it_is_added(
 
 @given(ZONES)
 def test_names_of_places_do_not_mislead(zone: str) -> None:
-    """A warning is about names alone that are no places."""
+    """A warning is about names alone that are not places."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         WebsiteSpec("a.example", timezone=zone)

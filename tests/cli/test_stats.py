@@ -105,7 +105,7 @@ EACH = """
 --last-weeks 1 --last-months 1           | give one of them
 --last-weeks 0                           | --last: give a whole number
 --with-today --last-weeks 1              | --with-today is for --last
---during 2026-1                          | '2026-1' is no period: use --during 2026-01
+--during 2026-1                          | is not a period: use --during 2026-01
 --timeout 0                              | --timeout
 --format xml                             | json
 --since 2026-03-05 --until 2026-03-01    | --since and --until: the end
@@ -134,7 +134,7 @@ stats https://{HOST}                     | names no website below https://{HOST}
 stats {HOST} {BLOG} --each moth          | --each
 stats --hosts-from none.txt              | --hosts-from
 stats https://a.example/{HOST}?search=paths%3Atopics | HOST: the parameter 'search'
-compare {HOST} --last 3 --against previos_month | 'previos_month' is no period
+compare {HOST} --last 3 --against previos_month | 'previos_month' is not a period
 compare {HOST} --last 3 --against lst-year | did you mean 'last-year'?
 compare {HOST} --last 3 --against 2024-01-09..2024-01-03 | --against
 compare {HOST} --last 3 --against previous-month | is not whole months, such as

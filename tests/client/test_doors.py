@@ -73,8 +73,8 @@ DOORS: dict[str, tuple[Callable[[Any], Any], str]] = {
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("door", DOORS)
 def test_each_value_at_each_door(door: str, value: str) -> None:
-    """A row of a frame is a website wherever a website is; what is no query is refused
-    by the same error wherever a query is, and None and a number at every door.
+    """A row of a frame is a website wherever a website is; what is not a query is
+    refused by the same error wherever a query is, and None and a number at every door.
     """
     call, taken = DOORS[door]
     if door == "add" and value == "str":

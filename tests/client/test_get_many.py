@@ -394,7 +394,7 @@ def test_a_retry_after_holds_the_others(
     assert (meanwhile > 20) is others
 
 
-# -- what is no use of it
+# -- what is not a use of it
 
 
 @pytest.mark.usefixtures("good")

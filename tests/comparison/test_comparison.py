@@ -80,8 +80,8 @@ def client() -> Iterator[Client]:
 def test_to_date_is_compared_with_as_many_days(
     now: str, unit: str, days: str, days_before: str
 ) -> None:
-    """A month that has just begun is no loss against a whole one; of a year, the same
-    dates are compared.
+    """A month that has just begun is not a loss against a whole one; of a year, the
+    same dates are compared.
     """
     moment = dt.datetime.fromisoformat(f"{now}T12:00Z")
     query = QUERY.during(f"this-{unit}", now=moment).timezone("UTC")

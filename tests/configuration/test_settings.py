@@ -190,7 +190,7 @@ def test_a_key_in_place_of_its_file_is_in_no_traceback(
 def test_a_file_with_more_than_the_key_is_refused(
     tmp_path: Path, environment: pytest.MonkeyPatch, text: str
 ) -> None:
-    """What a shell would take away is no part of a key, and a log is none; the error
+    """What a shell would take away is not part of a key, and a log is none; the error
     names the file, and does not show it.
     """
     (tmp_path / "key").write_text(text)

@@ -87,7 +87,7 @@ def results(comparison: ServiceComparison) -> dict[str, str]:
 @pytest.mark.parametrize("host", [HOST, PUBLIC])
 def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) -> None:
     """Some sixty requests read, one at a time, with a pause before each but the first.
-    Other traffic is no difference.
+    Other traffic is not a difference.
     """
     service.forget_requests()
     PAUSES.clear()

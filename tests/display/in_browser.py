@@ -1,6 +1,6 @@
 """Attacks in displayed results do nothing in a real browser: CONTRIBUTING.md.
 
-It is no part of the plain tests, which have no browser.
+It is not part of the plain tests, which have no browser.
 """
 
 from __future__ import annotations

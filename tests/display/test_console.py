@@ -58,7 +58,7 @@ def test_a_change_is_coloured_by_its_sign(now: int, colors: list[str]) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_others_write_is_text(attack: str) -> None:
-    """A path, a zone, a label or a message moves no cursor, and is no markup."""
+    """A path, a zone, a label or a message moves no cursor, and is not markup."""
     for result in attacked(attack):
         text = terminal(result, width=400)
         assert all(letter.isprintable() or letter == "\n" for letter in text)

@@ -131,7 +131,7 @@ def test_totals_name_their_filters(client: Client) -> None:
 
 @pytest.mark.filterwarnings("ignore:periods of 3 and 4 days")
 def test_what_else_than_the_days_is_compared_is_said(client: Client) -> None:
-    """Other websites, filters or numbers of days are no growth: each form says so."""
+    """Other websites, filters or numbers of days are not growth: each form says so."""
     asked = QUERY.last(days=4)
     for query, words in (
         (QUERY.between("today-9d", "today-7d"), "4 days against 3 days"),
@@ -200,7 +200,7 @@ def test_no_rows_are_no_display(client: Client) -> None:
             with pytest.raises(UsageError, match="is a whole number from 1, not"):
                 call()
     for wrong in ([pages], query, None):
-        with pytest.raises(UsageError, match="is no result"):
+        with pytest.raises(UsageError, match="is not a result"):
             Display(wrong).to_html()
 
 
@@ -227,7 +227,7 @@ def test_many_comparisons_show_each_total(client: Client) -> None:
 
 
 def test_a_bar_has_the_name_of_its_month_or_year() -> None:
-    """The first day of a month or of a year is no day of its own."""
+    """The first day of a month or of a year is not a day of its own."""
     for months, label in (((10, 11), "Nov 2025"), ((1,), "2026")):
         firsts = [dt.date(year, n, 1) for year in (2025, 2026) for n in months]
         histogram = [HistogramEntry(first, 9, 3) for first in firsts]

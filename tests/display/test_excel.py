@@ -167,7 +167,7 @@ def test_a_sheet_has_its_columns_and_all_rows(monkeypatch: pytest.MonkeyPatch) -
     ("name", "words"), [("x.csv", r"\.to_csv\("), ("x.xls", r"\.xlsx")]
 )
 def test_a_workbook_has_the_name_of_one(name: str, words: str, tmp_path: Path) -> None:
-    """A file that is named as a CSV file is no workbook in disguise."""
+    """A file that is named as a CSV file is not a workbook in disguise."""
     path = tmp_path / name
     with pytest.raises(UsageError, match=words):
         write_workbook(path, [Table("rows", [Column("n", Kind.COUNT, [1])])])

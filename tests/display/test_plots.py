@@ -139,7 +139,7 @@ def test_an_hour_that_is_repeated_has_a_bar_of_its_own() -> None:
 
 @pytest.mark.parametrize("years", [(1, 2), (26, 2026), (9998, 9999), (1, 9999)])
 def test_any_days_of_the_calendar_are_drawn(years: tuple[int, int]) -> None:
-    """Two thousand years between entries, and its first and last days, are no error."""
+    """Two thousand years between entries are drawn, and the calendar's ends too."""
     first, last = dt.date(years[0], 1, 1), dt.date(years[1], 12, 31)
     ends = *daily(70, first=first), *daily(9, first=last - 8 * dt.timedelta(1))
     open_ones = *daily(1, first=first, partial=1), *daily(1, first=last, partial=1)
@@ -167,7 +167,7 @@ def test_weekends_are_told_apart() -> None:
 
 def test_a_title_says_what_is_drawn() -> None:
     """The title has the website and its page, the days, the zone, and the list; what
-    visitors wrote in it is no mathematics, and a long one has more lines.
+    visitors wrote in it is not mathematics, and a long one has more lines.
     """
     title = stats_of(daily(3)).plot(ax=axes_of()).get_title("left")
     assert title == "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
@@ -276,7 +276,7 @@ def test_two_periods_lie_on_each_other() -> None:
 
 @pytest.mark.parametrize("lengths", [(3, 3), (2, 4), (3, 0), (0, 0)])
 def test_months_are_compared_by_their_number(lengths: tuple[int, int]) -> None:
-    """Months lie on each other however long they are, and none are no error."""
+    """Months lie on each other however long they are, and none are not an error."""
     query = QUERY.interval("month")
     now, before = (
         Stats.of(query, pageviews=1, visitors=1, histogram=[*monthly(15)[skip:][:n]])

@@ -62,7 +62,7 @@ def within(rows: Iterable[Row], start: date, end: date, zone: str) -> list[Row]:
 
 
 def passes(row: Row, name: str, wanted: str) -> bool:
-    """Whether a row passes one filter that is no metadata filter."""
+    """Whether a row passes one filter that is not a metadata filter."""
     got = value(row, FILTERS[name])
     if got is None:
         return False

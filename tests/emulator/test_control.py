@@ -188,7 +188,7 @@ def test_a_page_in_a_browser_does_not_control_it(
         assert response.status_code == 403
         assert not [name for name in response.headers if "access-control" in name]
     assert emulator.websites == ("example.com",)
-    # An address that is typed is no page.
+    # An address that is typed is not a page.
     typed = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
     assert http.get("/-/requests", headers=typed).json() == []
 

@@ -303,7 +303,7 @@ def test_a_request_that_was_not_sent_is_retried(
     patch: pytest.MonkeyPatch, refused: int, states: str, lists: int
 ) -> None:
     """An add is sent again if the connection was refused, so that nothing was sent, and
-    it is no unknown one if all are. If the list can't be read then, the run stops.
+    it is not an unknown one if all are. If the list can't be read then, the run stops.
     """
     service, connect = Service(patch), socket.socket.connect
     left = iter(range(refused))

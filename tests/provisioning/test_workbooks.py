@@ -224,7 +224,7 @@ def test_a_strict_workbook_says_how_to_save_it() -> None:
 
 
 def test_what_is_hidden_or_merged_is_told_of_rows_with_values() -> None:
-    """Hidden rows and columns without a value are no news; nor are merged cells to the
+    """Hidden rows and columns without a value are not news; nor are merged cells to the
     right of the list, or in a title above it. Those within it are refused.
     """
 

@@ -151,7 +151,7 @@ def test_queries_are_equal_when_they_send_the_same() -> None:
 
 @pytest.mark.parametrize("value", ["50*off", "*a*"])
 def test_a_literal_star_has_a_way(value: str) -> None:
-    """A star inside a value that is no page can be sent, as the error says."""
+    """A star inside a value that is not a page can be sent, as the error says."""
     with pytest.raises(InvalidInputError, match=r"\.extra_param\('utm_campaign', …\)"):
         QUERY.where(utm_campaign=value)
     sent = QUERY.extra_param("utm_campaign", value)

@@ -196,7 +196,7 @@ def test_a_day_of_numpy_is_a_day(unit: str) -> None:
     assert QUERY.on(day) == QUERY.during(day) == QUERY.on("2026-03-05")
     assert QUERY.between(day, day + np.timedelta64(1, "D")).params()["end"][-2:] == "06"
     if unit != "D":
-        with pytest.raises(InvalidInputError, match="is no day"):
+        with pytest.raises(InvalidInputError, match="is not a day"):
             QUERY.on(day + np.timedelta64(1, unit))
 
 

@@ -233,7 +233,7 @@ def calls(step: Callable[..., object], *values: object) -> list[Callable[[], obj
     ]
 
 
-NOON = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - without a zone it is no moment
+NOON = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - without a zone it is not a moment
 WRONG: dict[str, list[Callable[[], object]]] = {
     "hostname": calls(Q.website, "https://a.example", None, ["a.example", "b.example"]),
     "path-slash": calls(Q.path, "contact", "", None),

@@ -105,7 +105,7 @@ def test_a_value_that_counted_is_right(client: Client) -> None:
 
 
 def test_a_period_that_has_not_begun_is_told(client: Client) -> None:
-    """The zeros of a year that was mistyped are no numbers; a period that has begun,
+    """The zeros of a year that was mistyped are not numbers; a period that has begun,
     and lasts until later, is ``partial`` without a warning.
     """
     today = dt.datetime.now(dt.UTC).date()
@@ -134,7 +134,7 @@ def test_a_period_that_has_not_begun_is_told(client: Client) -> None:
 def test_what_can_be_no_path_is_told_before_it_is_sent(
     filters: Any, words: str
 ) -> None:
-    """A query string, a fragment and a regular expression are no paths."""
+    """A query string, a fragment and a regular expression are not paths."""
     with pytest.warns(SiteStatsWarning, match=words):
         QUERY.where(**filters)
 
@@ -166,7 +166,7 @@ def test_a_step_without_effect_is_told_when_it_is_sent(client: Client) -> None:
 
 def test_steps_with_an_effect_are_not_told(client: Client) -> None:
     """A limit is used by every list, and by version 1, which always has lists; what an
-    address of a dashboard has was no step.
+    address of a dashboard has was not a step.
     """
     base = StatsQuery(HOST).last(days=3)
     for query in (

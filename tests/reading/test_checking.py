@@ -189,7 +189,7 @@ def test_a_requested_page_is_no_warning(query: StatsQuery, path: str | None) -> 
         ("2026-09-02", "2026-09-30", ["starts on 2026-09-02"]),
         # An end that the service takes as exclusive.
         ("2026-09-01T00:00:00Z", "2026-09-30T00:00:00.000Z", ["ends on 2026-09-29"]),
-        # A day too many by two hours is no change of daylight time.
+        # A day too many by two hours is not a change of daylight time.
         ("2026-09-01T00:00:00Z", "2026-10-01T01:59:59.999Z", ["ends on 2026-10-01"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""A store that is awaited, and what is no store."""
+"""A store that is awaited, and what is not a store."""
 
 from __future__ import annotations
 

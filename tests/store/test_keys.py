@@ -139,7 +139,7 @@ def test_two_queries_are_found_together_if_they_send_the_same(
     one: StatsQuery, other: StatsQuery
 ) -> None:
     """Two queries have the same lookup exactly if they send the same, whatever the
-    order of their steps; a page of a website is no other website's.
+    order of their steps; a page of one website is not that page of another.
     """
     sent, other_sent = parameters_of(one), parameters_of(other)
     first, second = response_key(sent, NOON), response_key(other_sent, NOON)

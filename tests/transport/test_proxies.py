@@ -465,8 +465,8 @@ def test_an_ipv6_address_may_be_excepted(environment: pytest.MonkeyPatch) -> Non
 def test_a_client_takes_the_proxy_of_the_environment(
     environment: pytest.MonkeyPatch,
 ) -> None:
-    """Left out, the proxy is the environment's; None is no proxy. The error says whose
-    name is not known.
+    """Left out, the proxy is the environment's; None is not a proxy. The error says
+    whose name is not known.
     """
     keys = {"api_key": KEY, "user_id": "user", "retries": 0}
     with serve(polite) as server, serve(leads_to(server)) as proxy:

@@ -262,7 +262,7 @@ def test_a_much_shorter_list_is_not_believed_at_once() -> None:
     coverage = dataset.update(listing(4, many[:3]))
     assert sum(site.listed for site in coverage.values()) == 3
     assert dataset.state["doubt"] is None
-    # One website that is gone is no surprise.
+    # One website that is gone is not a surprise.
     coverage = dataset.update(listing(5, many[:2]))
     assert sum(site.listed for site in coverage.values()) == 2
     # It is, if half are gone.

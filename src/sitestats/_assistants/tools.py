@@ -302,7 +302,7 @@ def _limit(question: Mapping[str, Any]) -> int:
             f"limit: give at most {schemas.MOST_ENTRIES}, not {limit}; narrow a long "
             "list by a filter in where"
         )
-    # The query refuses what is no number.
+    # The query refuses what is not a number.
     return cast("int", limit)
 
 

@@ -61,7 +61,7 @@ class _Bar:
     def _count(self, done: int, total: int | None) -> None:
         self._seconds = self._clock() - self._began
         if not self._done:
-            # A wait before the first one is no part of the rate.
+            # A wait before the first one is not part of the rate.
             self._since = self._newer = (self._seconds, done)
         self._done, self._total = done, total
         if self._seconds > 2 * self._newer[0]:

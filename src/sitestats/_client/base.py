@@ -380,7 +380,7 @@ _OPTION_NAMES: Final = ("base_url", "api_key", *Options.__annotations__)
 
 
 def _check_store(store: object, *, is_awaited: bool) -> None:
-    """Refuse what is no store, and what only the other client can use."""
+    """Refuse what is not a store, and what only the other client can use."""
     from sitestats._store.stored_responses import is_asynchronous
 
     methods = [getattr(store, name, None) for name in ("get", "set")]

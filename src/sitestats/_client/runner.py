@@ -158,7 +158,7 @@ class _Runner:
         error: SiteStatsError | None = None
         try:
             while True:
-                # Only the flow is here: a StopIteration from a transport is no result.
+                # Only the flow is here: a transport's StopIteration is not a result.
                 try:
                     action = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:

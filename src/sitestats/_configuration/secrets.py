@@ -225,7 +225,7 @@ def _parts(value: Secret) -> Iterator[Secret]:
     scheme, _, rest = text.rpartition(" ")
     yield Secret(rest)
     if scheme.lower() == "basic":
-        # What is not base64 is no login.
+        # What is not base64 is not a login.
         with suppress(ValueError):
             login = base64.b64decode(rest, validate=True).decode()
             yield Secret(login)

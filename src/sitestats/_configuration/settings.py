@@ -340,7 +340,7 @@ def proxy_of_environment(base: BaseAddress) -> Secret | None:
     reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``.
 
     Raises:
-        ConfigurationError: ``NO_PROXY`` is no list of hosts.
+        ConfigurationError: ``NO_PROXY`` is not a list of hosts.
     """
     from urllib.request import getproxies, proxy_bypass
 

@@ -171,10 +171,12 @@ def describe(result: Displayed, top: int = MOST_ROWS) -> Iterator[Part]:
     """The parts of *result*, from top to bottom, with *top* rows of each table.
 
     Raises:
-        UsageError: It is no result, or *top* is no number of rows.
+        UsageError: It is not a result, or *top* is not a number of rows.
     """
     if not isinstance(cast("object", result), Displayed):
-        raise UsageError(f"{shown(result)} is no result: give that of client.stats.get")
+        raise UsageError(
+            f"{shown(result)} is not a result: give that of client.stats.get"
+        )
     yield from describe(result._displayed(), top)  # noqa: SLF001 - see _of_entries
 
 

@@ -212,7 +212,7 @@ def day(value: object, where: str) -> str:
         "give a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N up to "
         f"{MOST_DAYS}{hint}; .during() takes months and words"
     )
-    raise refusal("period-day", f"{shown(value)} is no day: {advice}", where)
+    raise refusal("period-day", f"{shown(value)} is not a day: {advice}", where)
 
 
 def _advice_on(value: object, of_words: Callable[[str], str]) -> str:
@@ -386,7 +386,9 @@ def last(
     if isinstance(days, str | timedelta):
         # The last "month" is the one before this one.
         advice = _advice_on(days, lambda text: period_advice(f"last {text}"))
-        message = f"{shown(days)} is no number: {advice or 'give one, such as days=30'}"
+        message = (
+            f"{shown(days)} is not a number: {advice or 'give one, such as days=30'}"
+        )
         raise refusal("period-days", message, "last")
     if len(counts) != 1 or not isinstance(today, bool) or (today and days is None):
         message = "give one of days, weeks and months, and today=True with days alone"
@@ -431,7 +433,7 @@ def period_of(
             "give '2026', '2026-Q1', '2026-03', '2026-W10', '2026-03-05', "
             f"{known[0]!r}, 'this-week' or a date{hint}"
         )
-    raise refusal("period-unit", f"{shown(value)} is no period: {advice}", where)
+    raise refusal("period-unit", f"{shown(value)} is not a period: {advice}", where)
 
 
 def _named_unit(match: re.Match[str], where: str) -> tuple[str, str]:

@@ -262,7 +262,7 @@ def path(value: object) -> str:
         message = f"{shown(value)} has a control character, or '.' or '..' as a segment"
         raise refusal("path-segment", message, "path")
     if "*" in value:
-        message = f"a '*' is no wildcard in a path: use .where(page={shown(value)})"
+        message = f"a '*' is not a wildcard in a path: use .where(page={shown(value)})"
         raise refusal("path-star", message, "path")
     return text(value, "path")
 

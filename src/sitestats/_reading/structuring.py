@@ -182,7 +182,7 @@ _BY_ALIAS: Final[Mapping[Any, Hook]] = {
     Name: _name,
     Seconds: _seconds,
 }
-"""How types that are no classes are read."""
+"""How types that are not classes are read."""
 
 
 def strict_converter() -> cattrs.Converter:
@@ -330,7 +330,7 @@ class WeekRow(DayRow, gc=False):
     week: Any = None
 
     def __post_init__(self) -> None:
-        """Leave out what is no number of a year or a week."""
+        """Leave out what is not a number of a year or a week."""
         with suppress(UnreadableError):
             self.year = _count(self.year, int)
             self.week = _count(self.week, int)
@@ -467,7 +467,7 @@ def _read_rows(rows: Any, _: object, entry: Any, hook: Hook) -> tuple[Any, ...]:
     """The *rows* as entries, one by one.
 
     Raises:
-        UnreadableError: They are no array.
+        UnreadableError: They are not an array.
         PartlyReadError: Some can't be read.
     """
     if not _is_array(rows):
@@ -619,7 +619,7 @@ def as_row(row: Any, interval: str | None, zone: dt.tzinfo | None) -> Any:
 
 
 def _hour_in(entry: Mapping[str, Any], zone: dt.tzinfo | None) -> dict[str, Any]:
-    """The hour and the day of an *entry* whose hour is no integer."""
+    """The hour and the day of an *entry* whose hour is not an integer."""
     hour = entry.get("hour")
     if isinstance(hour, str) and _HOUR_OF_DAY.fullmatch(hour):
         return {**_day_in(entry, "hour", zone), "hour": int(hour)}

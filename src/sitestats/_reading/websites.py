@@ -59,8 +59,8 @@ def read_added(
     time zone and the flag that were *asked* for.
 
     With *warned*, differences and what can't be read are in the result and in a
-    warning: they are no error, since the website exists and can't be removed. Without,
-    the caller has the list to look at, and what can't be read is an error.
+    warning: they are not an error, since the website exists and can't be removed.
+    Without, the caller has the list to look at, and what can't be read is an error.
     """
     data = decode_json(response, request)
     added, problems = structure(data, AddedWebsite, "$", "2.2")

@@ -30,7 +30,7 @@ _REST: Final = 10.0
 
 def is_asynchronous(store: object) -> bool:
     """Whether the methods of *store* are awaited."""
-    # Those of redis.asyncio return what is awaited, but are no coroutine functions.
+    # Those of redis.asyncio return what is awaited, but are not coroutine functions.
     is_async_client = hasattr(store, "__aenter__") and not hasattr(store, "__enter__")
     return is_async_client or iscoroutinefunction(getattr(store, "get", None))
 

@@ -50,7 +50,7 @@ def decompressed(body: bytes, encoding: str) -> bytes:
 
 
 def _is_no_coding(name: str) -> bool:
-    """Whether it is no coding, but a charset, which servers write there by mistake."""
+    """Whether it is a charset, which servers write there by mistake, and no coding."""
     try:
         "".encode(name or "utf-8")
     except LookupError:

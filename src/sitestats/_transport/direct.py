@@ -158,7 +158,7 @@ def _check_pool(transport: object, kind: type[object]) -> None:
 
 def _is_replaced(fn: Any) -> bool:
     """Whether a tool, such as respx, has put its own in the place of httpcore's."""
-    # The name of its module is no help: functools.wraps copies that.
+    # The name of its module is of no help: functools.wraps copies that.
     return not getattr(fn, "__globals__", {}).get("__name__", "").startswith("httpcore")
 
 
@@ -228,7 +228,7 @@ def _has_place(address: Secret) -> bool:
     """Whether it has a host and no impossible port: httpx takes "[a" and 99999.
 
     Raises:
-        ValueError: The port is no number up to 65,535.
+        ValueError: The port is not a number up to 65,535.
     """
     parts = urlsplit(address.reveal())
     return bool(parts.hostname) and parts.port != 0
@@ -277,7 +277,7 @@ def _why_no_context(why: str, verify: object) -> str:
     log = os.environ.get("SSLKEYLOGFILE", "")
     try:
         # Python opens it whenever it makes a context.
-        with open(log or os.devnull, "ab"):  # noqa: PTH123 - it may be no path
+        with open(log or os.devnull, "ab"):  # noqa: PTH123 - it may not be a path
             pass
     except (OSError, ValueError) as error:
         return (

@@ -200,7 +200,7 @@ _SECONDS: Final = r"[+-]?[0-9]+(\.[0-9]*)?"
 
 _TIME: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 # email.utils accepts nearly any words and numbers; a date of HTTP is one of the three
-# forms of RFC 9110, section 5.6.7. Two that a proxy joins with a comma are no date.
+# forms of RFC 9110, section 5.6.7. Two that a proxy joins with a comma are not a date.
 _LIKE_A_DATE: Final = (
     rf"\s*([A-Z][a-z]+, [A-Za-z0-9 -]* {_TIME} GMT"
     rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ 0-9][0-9] {_TIME} [0-9]{{4}})\s*"

@@ -23,7 +23,7 @@ _ROUNDING: Final = 1e-9
 
 
 @command()
-# 7483 spells "SITE" on the keys of a telephone, and is no web framework's default.
+# 7483 spells "SITE" on the keys of a telephone, and is not a web framework's default.
 @other(
     "--port NUMBER",
     "The port on 127.0.0.1, by default 7483; 0 selects a free one.",

@@ -56,7 +56,7 @@ class RecordedRequest:
     ) -> RecordedRequest:
         """Parse *target*, the path with its encoded query.
 
-        As HTTP says, blanks around a header's value are no part of it, several headers
+        As HTTP says, blanks around a header's value are not part of it, several headers
         of one name are one list, and a target may be a whole address.
         """
         path, _, query = target.partition("?")

@@ -146,8 +146,8 @@ class _Connection(BaseRequestHandler):
 class Serving(AbstractContextManager[str]):
     """Serve on a socket within the block; gives the base address."""
 
-    # This is no generator: if never left, it would be closed when the program ends, and
-    # wait for a thread that has stopped.
+    # This is not a generator: if never left, it would be closed when the program ends,
+    # and wait for a thread that has stopped.
 
     def __init__(
         self, handle: Handle, host: str, port: int, *, at_end: Callable[[], None]

@@ -187,8 +187,8 @@ class Content:
 
 
 def _first_line(lines: Sequence[str], start: int, hostname: str) -> tuple[int, str]:
-    """The first line from *start* on that is no comment, or that names the columns, and
-    its index.
+    """The first line from *start* on that is not a comment, or that names the columns,
+    and its index.
     """
     for index, line in enumerate(lines[start:], start):
         text = line.strip()

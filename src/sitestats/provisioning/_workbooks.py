@@ -75,7 +75,7 @@ def read_workbook(data: bytes, name: str) -> list[tuple[str, list[Any]]]:
 
 
 def _check_parts(data: bytes, name: str) -> None:
-    """Refuse an archive that is no workbook, or that unpacks to far more than one."""
+    """Refuse what is not a workbook, or unpacks to far more than one."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = archive.infolist()
         names = {part.filename for part in parts}

@@ -22,7 +22,7 @@ def checked_day(value: object, where: str) -> str:
     """*value* as the text of a day, which may depend on the present.
 
     Raises:
-        InvalidInputError: It is no day.
+        InvalidInputError: It is not a day.
     """
     try:
         return day(value, where)

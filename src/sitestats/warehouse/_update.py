@@ -217,7 +217,7 @@ def verify(pipeline: Pipeline, *, since: dt.date | str | None = None) -> Verific
         since: The first day to compare, if you have deleted the days before.
 
     Raises:
-        InvalidInputError: *since* is no day.
+        InvalidInputError: *since* is not a day.
         BusyError: As for ``update``.
         DestinationError: The destination failed.
     """
