@@ -534,6 +534,51 @@ def test_an_error_of_the_caller(variant: str, place: str) -> None:
         use(client)
 
 
+class Stopping:
+    """Queries whose iterator raises the given error after the first one."""
+
+    def __init__(self, error: Exception) -> None:
+        self._results = iter([query(), error])
+
+    def __iter__(self) -> Iterator[StatsQuery]:
+        return self
+
+    def __next__(self) -> StatsQuery:
+        result = next(self._results)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+@pytest.mark.usefixtures("good")
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("progress", StopIteration),
+        ("progress", StopAsyncIteration),
+        ("queries", StopAsyncIteration),
+    ],
+)
+def test_what_ends_iterations_ends_no_outcomes(
+    variant: str, place: str, kind: type[Exception]
+) -> None:
+    """As Python does in a generator, the outcomes raise a RuntimeError in place of an
+    error of the caller that would end a loop silently.
+    """
+    error = kind(place)
+
+    def stop(_done: int, _total: int | None) -> None:
+        raise error
+
+    queries = Stopping(error) if place == "queries" else [query()] * 3
+    progress = stop if place == "progress" else None
+    with opened(variant) as client:
+        stream = client.stats.get_many(queries, progress=progress)
+        with pytest.raises(RuntimeError, match=f"raised {kind.__name__}") as raised:
+            stream.collect()
+    assert raised.value.__cause__ is error
+
+
 class StopError(BaseException):
     """Such as the SystemExit of a signal handler."""
 
@@ -542,6 +587,11 @@ class StopError(BaseException):
     ("what", "cause", "words"),
     [
         ({"side_effect": MineError(KEY)}, MineError, "MineError: …"),
+        (
+            {"side_effect": StopAsyncIteration()},
+            StopAsyncIteration,
+            "StopAsyncIteration: ",
+        ),
         (
             {"return_value": httpx.Response(200, json={"pageviews": 3, "version": 5})},
             SiteStatsWarning,

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import attrs
+import httpx
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from respx import MockRouter
 
 from both_clients import VARIANTS, opened
 from display.inside import changes_of, pairs_of
@@ -478,6 +480,35 @@ def test_comparing_many_is_limited_and_shown_as_get_many_is(variant: str) -> Non
         for wrong in ({"concurrency": 0}, {"progress": 1}, {"deadline": 0}):
             with pytest.raises(ConfigurationError):
                 client.stats.compare(queries, **wrong)
+
+
+class MineError(Exception):
+    """An error of a hook."""
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_comparing_one_query_raises_what_get_raises(
+    variant: str, routes: MockRouter
+) -> None:
+    """A warning that a filter makes an error, and an error of a hook, are raised
+    themselves; many queries have it as the cause of a failed outcome.
+    """
+    query = QUERY.between(*LAST)
+    other_version = httpx.Response(200, json={"pageviews": 3, "version": 5})
+    for response, kind in (
+        ({"return_value": other_version}, SiteStatsWarning),
+        ({"side_effect": MineError("mine")}, MineError),
+    ):
+        routes.get().mock(**response)
+        with opened(variant) as client:
+            with pytest.raises(kind) as by_get:
+                client.stats.get(query)
+            with pytest.raises(kind) as by_compare:
+                client.stats.compare(query)
+            growth = client.stats.compare([query])
+        assert str(by_compare.value) == str(by_get.value)
+        causes = [type(failed.error.__cause__) for failed in growth.failed]
+        assert causes == [kind] * 2
 
 
 def test_frames_of_totals_and_of_a_list(growth: Comparisons) -> None:

@@ -155,6 +155,12 @@ class _Stream(Public, Generic[RunnerT, WorkersT]):
             )
         try:
             return await self._next_outcome()
+        except StopAsyncIteration as error:
+            # It would end the outcomes. Python does the same with StopIteration.
+            raise RuntimeError(
+                "the progress function or the queries of get_many raised "
+                "StopAsyncIteration"
+            ) from error
         finally:
             self._turn.release()
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Never, Self
 
 import attrs
 
+from sitestats._base.errors import UnexpectedError
 from sitestats._base.fields import TABLES, TOTALS, TableName, TotalName
 from sitestats._base.text import cut
 from sitestats._query.builder import StatsQuery
@@ -22,6 +23,7 @@ from sitestats._results.outcomes import (
     has_list,
     no_entries,
 )
+from sitestats._results.stats import Stats
 from sitestats._results.tables import Column, days_text, label_of
 from sitestats._wire.values import Value
 
@@ -268,13 +270,24 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Compared
     ]
 
 
+def _result(outcome: Outcome) -> Stats:
+    """The result of *outcome*, or the error that ``get`` raises: the error of a hook,
+    or the warning, itself.
+    """
+    error = outcome.error
+    if isinstance(error, UnexpectedError) and isinstance(error.__cause__, Exception):
+        raise error.__cause__
+    return outcome.result()
+
+
 def compare_pairs(
     outcomes: Iterable[Outcome], query: StatsQuery | Iterable[StatsQuery]
 ) -> Comparison[Any] | Comparisons:
     """Compare *outcomes* that come in pairs: of a query, and of the one against it.
 
     Raises:
-        SiteStatsError: One of the two outcomes of a single *query* failed.
+        Exception: What ``get`` raises, where one of the two outcomes of a single
+            *query* failed.
     """
     both = iter(outcomes)
     # Both have the index of the query, among those to compare.
@@ -283,7 +296,7 @@ def compare_pairs(
         for index, pair in enumerate(zip(both, both, strict=True))
     ]
     if isinstance(query, StatsQuery):
-        now, before = (outcome.result() for outcome in pairs[0].sides)
+        now, before = map(_result, pairs[0].sides)
         return now.compare_to(before)
     return warned(Comparisons(pairs))
 
