@@ -329,6 +329,9 @@ def test_what_can_not_be_drawn_is_named() -> None:
         for name, value in (("visitors", 1), ("pages", []))
     )
     comparison = Comparison(*[stats_of(daily(3))] * 2)
+    totals = visitors.compare_to(visitors)
+    of_events = Stats.of(StatsQuery("shop.example").all_events(), events={"sale": 3})
+    events = of_events.compare_to(of_events)
     wrong: Any = "page"
     for wrong_ax in (Figure(), [axes_of()], "x"):
         with pytest.raises(UsageError, match="one of matplotlib's axes"):
@@ -337,6 +340,9 @@ def test_what_can_not_be_drawn_is_named() -> None:
         (visitors.plot, "'histogram' was not requested"),
         (lambda: visitors.plot(wrong), "did you mean 'pages'"),
         (lambda: comparison.plot(count=wrong), "not a count of an entry"),
+        (lambda: totals.plot(count="visitors"), "no effect on totals, .*: leave it"),
+        (lambda: totals.plot(count=wrong), "no effect on totals"),
+        (lambda: events.plot(count="visitors"), "not a count .*; use one of total"),
         (lambda: comparison.plot("pages"), "'pages' was not requested"),
         (pages.compare_to(visitors).plot, "'histogram'"),
     ):

@@ -57,6 +57,42 @@ def test_it_listens_within_the_block(demo: Emulator) -> None:
         connect(address)
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"port": -1}, "port must be 0 to 65,535, not -1"),
+        ({"port": 70_000}, "port must be 0 to 65,535, not 70,000"),
+        *(
+            ({"host": host}, "host must be a name or numbers of IPv4, such as")
+            for host in ("", " ", "::1", "http://localhost", "localhost:80")
+        ),
+    ],
+)
+def test_a_place_that_is_not_one(
+    demo: Emulator, given: dict[str, Any], words: str
+) -> None:
+    """A port or a host that gives no address is refused, and the error says why."""
+    with pytest.raises(ValueError, match=words):
+        demo.serve(**given)
+
+
+def test_no_thread_can_start(demo: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what works without threads, and the port is free again."""
+
+    def start(_thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with demo.serve() as address:
+        port = int(address.rpartition(":")[2])
+    with monkeypatch.context() as patched:
+        patched.setattr("threading.Thread.start", start)
+        serving = demo.serve(port)
+        with pytest.raises(OSError, match=r"new thread\): .* use emulator\.client"):
+            serving.__enter__()
+    with pytest.raises(ConnectionRefusedError):
+        connect(address)
+
+
 def test_one_connection_serves_many_requests(demo: Emulator) -> None:
     """All requests on one connection get responses that any page may read, none of
     which waits for an acknowledgement.

@@ -15,15 +15,15 @@ from sitestats._base.errors import (
     warn,
 )
 from sitestats._base.fields import (
-    COUNTS,
     TABLES,
     TOTALS,
     CountName,
     FieldsT_contra,
     TableName,
     TotalName,
+    entry_counts,
 )
-from sitestats._base.text import counted
+from sitestats._base.text import counted, shown
 from sitestats._public import explained
 from sitestats._query.builder import StatsQuery, parameters_of
 from sitestats._results import late
@@ -203,7 +203,7 @@ class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra])
     def plot(
         self,
         field: TableName | None = None,
-        count: CountName = "pageviews",
+        count: CountName | None = None,
         *,
         ax: late.Axes | None = None,
         **_others: Never,
@@ -219,7 +219,8 @@ class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra])
         Args:
             field: The list to draw; None for the histogram, else the first list, else
                 the totals.
-            count: The count to draw.
+            count: The count of a list's entries; None for page views, or for the
+                totals of events.
             ax: The axes to draw into; None makes new ones of pyplot.
 
         Returns:
@@ -228,7 +229,8 @@ class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra])
         Raises:
             MissingExtraError: matplotlib is not installed.
             FieldNotRequestedError: The query did not request the field, it is not a
-                list, the count does not exist, or the results have nothing to compare.
+                list, the results have nothing to compare, or the entries don't have
+                this count. Totals take no count: all of them are drawn.
 
         >>> query = StatsQuery("semicomplete.com").fields("histogram", "pages")
         >>> comparison = client.stats.compare(query.last(days=2))
@@ -237,16 +239,25 @@ class Comparison(HasLists[TableName], Displayed, Value, Generic[FieldsT_contra])
         >>> comparison.plot("pages").get_title(loc="left").splitlines()[0]
         'semicomplete.com: pages'
         """
-        check_name(count, COUNTS, "a count of an entry")
         field = field or next(iter(self.lists), None)
         if field is not None:
             _ = self[field]
-        elif not self.totals:
+            names = entry_counts(field)
+            name = names[0] if count is None else count
+            check_name(name, names, "a count of an entry")
+            return draw(self, ax, _others, field=field, count=name)
+        if not self.totals:
             raise FieldNotRequestedError(
                 "there is nothing to compare: add 'histogram' to the query's fields",
                 name="histogram",
             )
-        return draw(self, ax, _others, field=field or "", count=count)
+        if count is not None:
+            raise FieldNotRequestedError(
+                f"count={shown(count)} has no effect on totals, which are all drawn: "
+                "leave it out, or add a list to the query's fields",
+                name=str(count),
+            )
+        return draw(self, ax, _others, field="", count="")
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
         if field is not None:

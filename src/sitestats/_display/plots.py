@@ -146,7 +146,7 @@ def _of_comparison(comparison: Comparison, ax: Any, field: str, count: str) -> N
         _lines(ax, comparison, count)
     elif field:
         changes = comparison[field]  # type: ignore[index]  # a list's name
-        draw(changes, ax, count="total" if field == "events" else count)
+        draw(changes, ax, count=count)
     else:
         totals = [(heading(n), change) for n, change in comparison.totals.items()]
         _pairs(ax, totals, "", NOT_OVER if comparison.partial else "")

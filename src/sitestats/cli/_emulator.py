@@ -105,7 +105,7 @@ def emulator(
         try:
             address = stack.enter_context(service.serve(port=port))
         except OSError as error:
-            message = f"--port {port} can't be used: {error.strerror}"
+            message = f"--port {port} can't be used: {error.strerror or error}"
             raise click.UsageError(message) from None
         click.echo(
             f"export SITESTATS_BASE_URL={address}\n"

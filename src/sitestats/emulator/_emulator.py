@@ -32,7 +32,7 @@ from ._loading import Loaded, read
 from ._periods import DAY
 from ._rows import Rows
 from ._service import Service
-from ._settings import check_credential, check_names, check_whole
+from ._settings import check_credential, check_host, check_names, check_whole
 
 ClientT = TypeVar("ClientT", sitestats.Client, sitestats.AsyncClient)
 
@@ -447,10 +447,14 @@ class Emulator:
 
         Args:
             port: The port, or 0 for any free port.
-            host: The address to listen on.
+            host: The address to listen on: a name, or numbers of IPv4.
 
         Returns:
             A context manager that gives the base address.
+
+        Raises:
+            ValueError: The port or the host can't be one.
+            OSError: The block begins, and the port is in use, or no thread can start.
 
         >>> with emulator.serve() as address:
         ...     address.startswith("http://127.0.0.1:")
@@ -464,6 +468,7 @@ class Emulator:
         from ._server import Serving
 
         check_whole("port", port, 0, 65535)
+        check_host(host)
         self._host = host
         return Serving(self._handle, host, port, at_end=self._stop_all_beside)
 

@@ -159,9 +159,17 @@ class Serving(AbstractContextManager[str]):
     def __enter__(self) -> str:
         self._server = _Server(self._handle, self._address)
         # Half a second would be the usual time for the end of a block.
-        threading.Thread(
+        work = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), daemon=True
-        ).start()
+        )
+        try:
+            work.start()
+        except RuntimeError as error:
+            self._server.server_close()
+            raise OSError(
+                f"the emulator can't start its thread ({error}): end other threads, "
+                "or use emulator.client() or emulator.async_client(), without a socket"
+            ) from error
         return f"http://{self._address[0]}:{self._server.server_address[1]}"
 
     def __exit__(self, *exception: object) -> None:

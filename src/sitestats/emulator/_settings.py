@@ -66,6 +66,22 @@ def check_credential(name: str, value: object) -> None:
         raise ValueError(f"{name} must be printable ASCII without spaces")
 
 
+def check_host(host: object) -> None:
+    """Refuse a *host* that no address can hold, or that is not of IPv4.
+
+    Raises:
+        TypeError: It is not text.
+        ValueError: It is empty, or has other characters.
+    """
+    if not isinstance(host, str):
+        raise TypeError(f"host must be text, not {host!r}")
+    if not re.fullmatch(r"[\w.-]+", host):
+        raise ValueError(
+            "host must be a name or numbers of IPv4, such as '127.0.0.1', or '0.0.0.0' "
+            f"for requests of other machines, not {host!r}"
+        )
+
+
 def check_moment(name: str, value: object) -> None:
     """Refuse a *value* that is not a moment.
 
