@@ -25,9 +25,11 @@ try:
     )
     from ._verify import Difference, Verification
 except ModuleNotFoundError as _error:
-    if _error.name not in {"dlt", "pyarrow"}:
+    # What is blocked, not missing, is named by the module below it.
+    _library = (_error.name or "").partition(".")[0]
+    if _library not in {"dlt", "pyarrow"}:
         raise
-    raise MissingExtraError(_error.name, extra="warehouse") from None
+    raise MissingExtraError(_library, extra="warehouse") from None
 
 from ._days import Coverage, last_day
 
