@@ -333,6 +333,41 @@ def test_a_page_is_named_by_its_title_and_its_server() -> None:
     assert "('Down" in str(failed(PAGE, 200))
 
 
+@pytest.mark.parametrize("status", [200, 403, 503])
+@pytest.mark.parametrize(
+    ("body", "content_type", "words"),
+    [
+        (
+            b"<?xml version='1.0'?>\n<Error><Code>Denied</Code><Text>No</Text></Error>",
+            "application/xml",
+            ["an XML document", "('Denied No', sent by S3)"],
+        ),
+        (
+            b"<Fault><!-- a > b --><text><![CDATA[No route\nhere]]></text></Fault>",
+            "text/xml; charset=utf-8",
+            ["an XML document", "('No route here', sent by S3)"],
+        ),
+        (
+            b'<?xml version="1.0"?><problem><title>Down</title><detail/></problem>',
+            "text/html",
+            ["an XML document", "('Down', sent by S3)"],
+        ),
+        (b'<?xml version="1.0"?><e/>', "", ["an XML document", "(sent by S3)"]),
+        (
+            b'<?xml version="1.0"?><!DOCTYPE html><html><title>Log in</title>Text',
+            "application/xhtml+xml",
+            ["a page of HTML", "('Log in', sent by S3)"],
+        ),
+    ],
+)
+def test_a_page_of_xml_is_named_as_such(
+    body: bytes, content_type: str, words: list[str], status: int
+) -> None:
+    """The error says what came, and quotes the title, or the text of XML."""
+    message = str(failed(body, status, content_type=content_type, server="S3"))
+    assert [word for word in words if word not in message] == []
+
+
 @pytest.mark.parametrize("kind", ["text/html", "text/plain; charset=utf-8"])
 def test_a_text_that_is_declared_as_html_is_a_message(kind: str) -> None:
     """Many servers declare everything as HTML. What is in it counts."""

@@ -297,3 +297,29 @@ def test_a_killed_process_leaves_a_whole_file(path: Path) -> None:
         assert execute(path, "PRAGMA integrity_check") == [("ok",)]
         rows = execute(path, "SELECT key, value FROM entries")
         assert all(value == key.encode() * 40 for key, value in rows)
+
+
+def test_a_python_without_sqlite() -> None:
+    """Every name can be imported, and a client works; the error of a store says what
+    to do.
+    """
+    program = """
+import sys
+sys.modules["sqlite3"] = None
+from sitestats import *
+from sitestats.emulator import Emulator
+query = StatsQuery("semicomplete.com").fields("visitors").on("2015-05-18")
+with Emulator.demo().client(store=None) as client:
+    print(client.stats.get(query).visitors)
+try:
+    Store("stats.sqlite")
+except ConfigurationError as error:
+    print(error)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    visitors, error = (*run.stdout.splitlines(), run.stderr)[:2]
+    assert visitors.isdecimal(), run.stderr
+    assert "needs the module sqlite3" in error
+    assert "KeyValueStore" in error

@@ -389,7 +389,7 @@ class ServerError(StatusError):
 
 class NotTheServiceError(StatusError):
     """Another program responded, such as the web server of a wrong address, a firewall,
-    a login page or a proxy. It sent a page of HTML, a redirect or a 407.
+    a login page or a proxy. It sent HTML, XML, a redirect or a 407.
 
     After a 408, 413, 414, 429, 431 or 5xx, the error has the class of that status
     instead, because the status tells you what to do.

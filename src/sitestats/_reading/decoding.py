@@ -13,7 +13,15 @@ import msgspec
 
 from sitestats._wire.messages import HttpRequest, HttpResponse, JsonValue, load_json
 
-from .errors import OK, invalid_response, is_page, of_page, said, status_error
+from .errors import (
+    OK,
+    invalid_response,
+    is_page,
+    kind_of_page,
+    of_page,
+    said,
+    status_error,
+)
 
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -41,8 +49,8 @@ def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
         why_not += said(response, None)
         if is_page(response):
             why_not = (
-                f"is a page of HTML, not JSON{of_page(response)}: check the base "
-                "address and its path, and whether a page to log in is on the way"
+                f"is {kind_of_page(response)}, not JSON{of_page(response)}: check the "
+                "base address and its path, and whether a page to log in is on the way"
             )
         raise invalid_response(response, request, why_not)
     return data

@@ -323,6 +323,9 @@ _PAGE: Final = rb"""(?xi) (\xef\xbb\xbf)? \s* <(
 )"""
 """How a page begins; a text of the service may have a ``<`` too."""
 _ANY_TAG: Final = rb"(?i)<[/!]?[a-z]"
+_XML: Final = rb"(\xef\xbb\xbf)?\s*<\?xml\b"
+_HTML: Final = rb"(?i)<(!doctype\s+)?html\b"
+_MARKUP: Final = rb"(?s)<!--.*?-->|<!\[CDATA\[|\]\]>|<[^>]*>"
 _HEADING: Final = rb"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 _HEAD: Final = 5_000
 """Bytes of a page in which its title is looked for."""
@@ -357,7 +360,8 @@ def is_page(response: HttpResponse) -> bool:
     """Whether the body is a page of HTML, or XML."""
     if re.match(_PAGE, response.body):
         return True
-    is_declared = "html" in response.headers.get("content-type", "").lower()
+    declared = response.headers.get("content-type", "").lower()
+    is_declared = "html" in declared or "xml" in declared
     # Many servers declare a text as HTML by default.
     return is_declared and re.search(_ANY_TAG, response.body[:_HEAD]) is not None
 
@@ -384,11 +388,30 @@ def is_own(response: HttpResponse) -> bool:
     return isinstance(data, (dict, list)) and not is_foreign(response, data)
 
 
+def kind_of_page(response: HttpResponse) -> str:
+    """What a page is, for a sentence."""
+    return "an XML document" if _is_xml(response) else "a page of HTML"
+
+
+def _is_xml(response: HttpResponse) -> bool:
+    """Whether a page is XML, and not HTML in the form of XML."""
+    if re.search(_HTML, response.body[:_HEAD]):
+        return False
+    is_declared = "xml" in response.headers.get("content-type", "").lower()
+    return is_declared or re.match(_XML, response.body) is not None
+
+
 def of_page(response: HttpResponse) -> str:
-    """The title and the server of a page, such as `` ('Log in', sent by nginx)``."""
-    heading = re.search(_HEADING, response.body[:_HEAD])
-    title = b"" if heading is None else re.sub(rb"<[^>]*>", b" ", heading[2])
-    name = _on_a_line(response.redacted_text(title.decode(errors="replace")))
+    """The title and the server of a page, such as `` ('Log in', sent by nginx)``; the
+    text of XML without a title.
+    """
+    quoted = b""
+    if heading := re.search(_HEADING, response.body[:_HEAD]):
+        quoted = heading[2]
+    elif _is_xml(response):
+        quoted = response.body[:_HEAD]
+    text = re.sub(_MARKUP, b" ", quoted).decode(errors="replace")
+    name = _on_a_line(response.redacted_text(text))
     server = _on_a_line(response.redacted_text(response.headers.get("server", "")))
     known = list[str]()
     if name:
@@ -428,7 +451,7 @@ def _foreign(response: HttpResponse) -> str:
         text = response.body[:_HEAD].decode(errors="replace")
         if re.search(_NEEDS_TLS, text):
             advice = "the server expects TLS: begin the base address with https://"
-    page = f"a page of HTML{of_page(response)}"
+    page = f"{kind_of_page(response)}{of_page(response)}"
     return f"{page} came in place of the service's response: {advice}"
 
 

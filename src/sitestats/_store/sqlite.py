@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
@@ -21,6 +20,13 @@ from sitestats._query.rules import HasHostname
 from sitestats._wire.values import Value
 
 from .keys import MAX_AGE
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    # Some builds of Python leave it out. Then only a store can't be made.
+    with suppress(ImportError):
+        import sqlite3
 
 _BUSY_SECONDS: Final = 0.25
 """How long to wait while another process writes."""
@@ -85,7 +91,7 @@ class Store(Public, HeldAcrossForks):
             ``ssl.SSLContext`` needs one, since the store can't see their credentials.
 
     Raises:
-        ConfigurationError: A value is wrong.
+        ConfigurationError: A value is wrong, or this Python has no ``sqlite3``.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -108,6 +114,11 @@ class Store(Public, HeldAcrossForks):
         max_bytes: int = 256 * 1024 * 1024,
         partition: str = "",
     ) -> None:
+        if "sqlite3" not in globals():
+            raise ConfigurationError(
+                "A store needs the module sqlite3, which this Python lacks: use a "
+                "Python that has it, or give the client a KeyValueStore of your own."
+            )
         self._connection: sqlite3.Connection | None = None
         self._writes = self._hits = 0
         self.path: Path = Path(path)
