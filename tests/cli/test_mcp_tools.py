@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cli.inside import LARGEST_ANSWER, Tools, WrongCallError
@@ -190,6 +190,7 @@ NAMES = sorted(Tools(Emulator().client()).all["compare_periods"].schema["propert
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=4))
+@example({"fields": [[]]})
 def test_no_call_ends_otherwise(arguments: dict[str, Any]) -> None:
     """Whatever a model sends as an argument, it gets an answer or a text."""
     service = Emulator()

@@ -240,8 +240,9 @@ class Tools:
         if len(period) > 1:
             both = " and ".join(period)
             raise WrongCallError(f"{both} both give the period: give one of them")
-        names = {*_names(question.get("fields", []))}
-        if not names <= {*TOTALS, "histogram"}:
+        # A model may send anything as a name, such as a list, which can't be hashed.
+        names = _names(question.get("fields", []))
+        if any(name not in (*TOTALS, "histogram") for name in names):
             arguments.setdefault("limit", most)
         if str(question.get("during")) in WORDS and "timezone" not in question:
             arguments["timezone"] = self._zone_of(query.hostname)
